@@ -46,7 +46,7 @@ pub use dupsift_core::error;
 #[doc(hidden)]
 pub use dupsift_core::{allocator, cpu, encoding, float, guard, hash, number, row, safe_fs};
 #[doc(hidden)]
-pub use dupsift_engine::{contaminated, engine, job, options, reading, session, stream};
+pub use dupsift_engine::{engine, job, options, reading, session};
 #[doc(hidden)]
 pub use dupsift_tables as tables;
 
@@ -66,12 +66,13 @@ pub use dupsift_spill::{bloom, shuffle};
 #[doc(hidden)]
 pub use dupsift_study as study;
 #[doc(hidden)]
-pub use dupsift_study::purify;
-#[doc(hidden)]
 pub use dupsift_text as text;
 
 pub use builder::Job;
 pub use dupsift_algorithms::alone::{Signature, SignatureRow, sign, similarity};
+pub use dupsift_commands::contaminated::ContaminationReport;
+pub use dupsift_commands::purify::Purified;
+pub use dupsift_commands::stream::StreamReport;
 pub use error::{Error, Result};
 pub use job::RunReport;
 pub use recipe::Recipe;

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use arrow::array::AsArray;
 use arrow::datatypes::{Float32Type, Int64Type};
-use dupsift::contaminated::{ContaminatedOptions, ContaminationReport};
 use dupsift::error::{Error, Result};
 use dupsift::io::TableReader;
 use dupsift::options::{Spelling, Verb};
-use dupsift::reading::{self, Writes};
-use dupsift::{contaminated, job, report};
+use dupsift::{job, report};
+use dupsift_commands::contaminated::{Contaminated, ContaminationReport};
+use dupsift_publish::names::refuse_standard_input;
 use pyo3::prelude::*;
 
 use crate::call::call;
@@ -29,13 +29,10 @@ pub fn contaminated_run(
     told: Option<Py<PyAny>>,
 ) -> PyResult<PathBuf> {
     call(py, told, move |cancel, progress| {
-        let options = ContaminatedOptions::resolve(inputs, &settings(Verb::Contaminated, options)?)?;
-        contaminated::check(&options, false)?;
-        let against = contaminated::look(&options, cancel)?;
-        let inputs = reading::look_and_write(&options.run, cancel, Writes::Nothing)?;
-        let page = report::contamination_page;
-        let report = contaminated::contaminated(&options, inputs, &against, progress, cancel, Some(&page))?;
-        Ok(job::stands_in(&report, &options.run.output.folder))
+        let command = Contaminated::resolve(inputs, &settings(Verb::Contaminated, options)?)?;
+        refuse_standard_input(&command.run.input.paths)?;
+        let report = command.run(Some(&report::contamination_page), progress, cancel)?;
+        Ok(job::stands_in(&report, &command.run.output.folder))
     })
 }
 

@@ -20,11 +20,11 @@ use crate::frame::{batches, interrupted};
 /// Holds a Bloom filter of the documents seen so far.
 #[pyclass(frozen, module = "dupsift._dupsift")]
 pub struct Seen {
-    seen: Arc<Mutex<dupsift::stream::Seen>>,
+    seen: Arc<Mutex<dupsift_commands::stream::Seen>>,
 }
 
 impl Seen {
-    fn lock(&self) -> MutexGuard<'_, dupsift::stream::Seen> {
+    fn lock(&self) -> MutexGuard<'_, dupsift_commands::stream::Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -35,7 +35,7 @@ fn made(
     rate: f64,
     memory: Option<String>,
     tokenizer: &str,
-) -> Result<dupsift::stream::Seen> {
+) -> Result<dupsift_commands::stream::Seen> {
     let tokenizer = TokenizerKind::by_name(tokenizer).ok_or_else(|| {
         let hint = did_you_mean(tokenizer, TokenizerKind::NAMES.iter().copied());
         Error::usage(format!("tokenizer={tokenizer:?}: expected dict, jieba, bigram or char{hint}"))
@@ -54,7 +54,7 @@ fn made(
         within: None,
         across: None,
     };
-    dupsift::stream::Seen::new(&recipe, keys, rate, most)
+    dupsift_commands::stream::Seen::new(&recipe, keys, rate, most)
 }
 
 #[pymethods]
@@ -142,6 +142,6 @@ fn strings(column: &ArrayRef) -> Result<Option<StringViewArray>, ArrowError> {
     }
 }
 
-fn is_seen(seen: &mut dupsift::stream::Seen, text: Option<&str>) -> bool {
+fn is_seen(seen: &mut dupsift_commands::stream::Seen, text: Option<&str>) -> bool {
     text.and_then(|text| seen.add(text)).unwrap_or(false)
 }

@@ -1,17 +1,17 @@
 //! Implements the command-line commands, with keywords instead of flags. A command that writes an output returns the output folder.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use dupsift::cli::run::called;
 use dupsift::error::{Error, Result};
 use dupsift::options::{AddedColumns, CorpusFiles, Spelling, Verb, resolve};
-use dupsift::purify::PagesOptions;
 use dupsift::reading::again::work_again;
 use dupsift::reading::{self, Writes};
 use dupsift::recipe::remove_if::RemoveIf;
 use dupsift::report::{self, DryRun, Screen};
 use dupsift::study::{self, ApplyOptions, CompareOptions, Entries, Finished, Judge, Survivors};
 use dupsift::{job, start, start_sample};
+use dupsift_commands::purify::Purify;
 use pyo3::prelude::*;
 
 use crate::call::call;
@@ -103,26 +103,9 @@ pub fn compare(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tel
 #[pyfunction]
 pub fn purify(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller) -> PyResult<PathBuf> {
     call(py, told, move |cancel, progress| {
-        let settings = settings(Verb::Purify, options)?;
-        let columns = match settings.text("columns") {
-            None | Some("all") => None,
-            Some("none") => Some(Vec::new()),
-            Some(names) => Some(names.split(',').map(|name| name.trim().to_owned()).collect()),
-        };
-        let options = PagesOptions {
-            run: resolve(inputs, &settings)?,
-            columns,
-            keep_html: settings.switch("keep-html"),
-            prefix: settings.text("prefix").unwrap_or_default().into(),
-            stats: settings.path("stats").map(Path::to_path_buf),
-            model: settings.path("model").map(Path::to_path_buf),
-        };
-        let out = options.run.output.folder.clone();
-        match settings.text("train") {
-            Some(column) => dupsift::purify::train(options.run, column, progress, cancel)
-                .map(|report| job::stands_in(&report, &out)),
-            None => dupsift::purify::purify(options, progress, cancel).map(|report| job::stands_in(&report, &out)),
-        }
+        let command = Purify::resolve(inputs, &settings(Verb::Purify, options)?)?;
+        let out = command.run.output.folder.clone();
+        Ok(job::stands_in(&command.run(progress, cancel)?, &out))
     })
 }
 

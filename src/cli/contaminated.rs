@@ -6,9 +6,7 @@ use super::args::ContaminatedArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, print_result, say};
 use crate::report::{contamination, contamination_page, counted};
-use dupsift_engine::contaminated::{self, ContaminatedOptions};
-use dupsift_engine::engine::Progress;
-use dupsift_engine::reading::{self, Writes};
+use dupsift_commands::contaminated::{Contaminated, DryRun};
 
 /// Runs the command.
 ///
@@ -16,27 +14,17 @@ use dupsift_engine::reading::{self, Writes};
 /// Returns an error if the search cannot finish.
 pub fn contaminated(arguments: ContaminatedArguments) -> Result<Exit> {
     let (inputs, settings) = arguments.asked()?;
-    let options = ContaminatedOptions::resolve(inputs, &settings)?;
+    let command = Contaminated::resolve(inputs, &settings)?;
     let (_, progress) = log::start(&settings);
-    work(&options, &progress, settings.switch("dry-run"))
-}
-
-fn work(options: &ContaminatedOptions, progress: &Progress, dry_run: bool) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    contaminated::check(options, dry_run)?;
-    let against = contaminated::look(options, &cancel)?;
-    let inputs = reading::take_in(&options.run, &cancel, if dry_run { Writes::Nothing } else { Writes::Input })?;
-    if dry_run {
-        let said = format!(
-            "the search for {} would read {} in one pass\n",
-            counted(against.rows(), "item"),
-            counted(inputs.source.documents(), "document")
-        );
-        say(&said).context("cannot print")?;
+    if settings.switch("dry-run") {
+        let DryRun { items, documents } = command.dry_run(&cancel)?;
+        let (items, documents) = (counted(items, "item"), counted(documents, "document"));
+        say(&format!("the search for {items} would read {documents} in one pass\n")).context("cannot print")?;
         return Ok(Exit::Done);
     }
-    let report = contaminated::contaminated(options, inputs, &against, progress, &cancel, Some(&contamination_page))?;
+    let report = command.run(Some(&contamination_page), &progress, &cancel)?;
     let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
-    Ok(print_result(&contamination(&report, &options.run.output.folder), exit))
+    Ok(print_result(&contamination(&report, &command.run.output.folder), exit))
 }

@@ -1,8 +1,6 @@
 //! Implements `dupsift stream`, which reads documents in order and flags each document that is similar to an earlier document, from this
 //! run or a previous run.
 
-use std::path::Path;
-
 use anyhow::{Context, Result};
 use bytesize::ByteSize;
 
@@ -10,11 +8,8 @@ use super::args::StreamArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, print_result, say};
 use crate::report::{counted, guarded, once_accepted, other_inputs, rejections_of, skipped, thousands};
-use dupsift_engine::engine::Progress;
+use dupsift_commands::stream::{Stream, StreamReport};
 use dupsift_engine::job;
-use dupsift_engine::options::resolve;
-use dupsift_engine::reading::{self, Writes};
-use dupsift_engine::stream::{self, StreamOptions, StreamReport};
 
 /// Runs the command.
 ///
@@ -22,36 +17,21 @@ use dupsift_engine::stream::{self, StreamOptions, StreamReport};
 /// Returns an error if the run cannot finish.
 pub fn stream(arguments: StreamArguments) -> Result<Exit> {
     let (inputs, settings) = arguments.asked()?;
-    let options = StreamOptions {
-        run: resolve(inputs, &settings)?,
-        filter: settings.path("filter").map(Path::to_path_buf),
-        keys: settings.number("keys"),
-        rate: settings.real("rate").unwrap_or_default(),
-    };
+    let command = Stream::resolve(inputs, &settings)?;
     let (_, progress) = log::start(&settings);
-    work(&options, settings.texts("forget").to_vec(), &progress, settings.switch("dry-run"))
-}
-
-fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_run: bool) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    stream::check(options, &forget, &cancel)?;
-    if dry_run { job::check_dry(&options.run) } else { job::check(&options.run) }?;
-    let inputs = reading::take_in(&options.run, &cancel, if dry_run { Writes::Nothing } else { Writes::Input })?;
-    let mut old = options.run.clone();
-    old.input.paths = forget;
-    let old = if old.input.paths.is_empty() { None } else { Some(reading::look(&old, &cancel)?) };
-    if dry_run {
-        stream::check_filter(options, &inputs)?;
+    if settings.switch("dry-run") {
+        command.dry_run(&cancel)?;
         say("no problems found; --dry-run reads no documents\n").context("cannot print")?;
         return Ok(Exit::Done);
     }
-    let report = stream::stream(options, inputs, old.as_ref(), progress, &cancel)?;
+    let report = command.run(&progress, &cancel)?;
     let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
-    Ok(print_result(&summary(&report, options), exit))
+    Ok(print_result(&summary(&report, &command), exit))
 }
 
-fn summary(report: &StreamReport, options: &StreamOptions) -> String {
+fn summary(report: &StreamReport, options: &Stream) -> String {
     let mut text = format!(
         "{}: {} flagged as duplicates, {} new, {} without a key; {}\n",
         counted(report.rows - report.rejections.rows, "document"),

@@ -5,7 +5,7 @@ use std::path::Path;
 use bytesize::ByteSize;
 
 use super::{counted, guarded, other_inputs, rejections_of, skipped, table_of_numbers, thousands};
-use dupsift_engine::contaminated::ContaminationReport;
+use dupsift_commands::contaminated::ContaminationReport;
 use dupsift_engine::job::stands_in;
 
 /// The maximum number of suites in the summary; `suites/` contains all of them.
@@ -49,7 +49,7 @@ pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
 /// Returns a table with one row per suite.
 fn suites(report: &ContaminationReport) -> String {
     let header = ["suite", "items", "at 0.8", "at 0.5", "docs at 0.8", "docs at 0.5", "public", "short"];
-    let row = |suite: &dupsift_engine::contaminated::SuiteReport| {
+    let row = |suite: &dupsift_commands::contaminated::SuiteReport| {
         let [items, too_short, public, found_80, found_50, documents_80, documents_50, _] =
             suite.numbers().map(thousands);
         [suite.suite.clone(), items, found_80, found_50, documents_80, documents_50, public, too_short]

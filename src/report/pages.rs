@@ -7,10 +7,10 @@ use bytesize::ByteSize;
 
 use super::losses::rejected;
 use super::{counted, guarded, once_accepted, other_inputs, rejections, skipped, thousands};
+use dupsift_commands::purify::{PagesReport, TrainingReport};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::stands_in;
 use dupsift_engine::reading::PurifyReport;
-use dupsift_study::purify::{PagesReport, TrainingReport};
 
 /// Returns the summary of a `purify` run whose output is in `out`. The text ends with a line break.
 pub fn pages(report: &PagesReport, out: &Path) -> String {

@@ -28,6 +28,36 @@ fn a_job_has_the_options_it_was_given() {
 }
 
 #[test]
+fn a_job_offers_the_other_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, lines: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, lines).unwrap();
+        path
+    };
+    let question = "What is the name of the long river that flows through the old town of Bern in Switzerland?";
+    let corpus = file(
+        "corpus.jsonl",
+        &format!("{{\"text\": \"Quiz. {question}\"}}\n{{\"text\": \"b\"}}\n{{\"text\": \"b\"}}\n"),
+    );
+    let items = file("items.jsonl", &format!("{{\"question\": \"{question}\"}}\n"));
+    let pages = file("pages.jsonl", "{\"html\": \"<p>One page.</p>\"}\n");
+    let job = |input: &std::path::Path, out: &str| Job::new().input(input).output(folder.path().join(out)).threads(1);
+
+    let found = job(&corpus, "clean").option("against", items.to_string_lossy()).contaminated().unwrap();
+    assert_eq!((found.items, found.contaminated), (1, 1));
+    assert!(folder.path().join("clean/report.html").exists());
+    let flagged = job(&corpus, "stream").stream().unwrap();
+    assert_eq!((flagged.rows, flagged.duplicates), (3, 1));
+    let dupsift::Purified::Pages(read) = job(&pages, "pages").purify().unwrap() else {
+        panic!("no model was asked for")
+    };
+    assert_eq!(read.written, 1);
+    let no_option = job(&pages, "none").option("max_group", "5").purify().unwrap_err();
+    assert!(no_option.to_string().contains("there is no option \"max_group\""), "{no_option}");
+}
+
+#[test]
 fn mistakes_have_a_kind_an_option_and_a_way_out() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out").to_string_lossy().into_owned();

@@ -5,11 +5,10 @@
 // Tests write files to their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-pub mod contaminated;
 pub mod engine;
 pub mod job;
 pub mod matching;
 pub mod options;
+pub mod pass;
 pub mod reading;
 pub mod session;
-pub mod stream;

@@ -18,7 +18,6 @@ mod evaluate;
 mod explain;
 pub(crate) mod finished;
 mod outcome;
-pub mod purify;
 mod review;
 mod whole_corpus;
 

@@ -7,7 +7,7 @@ use super::markup::{scrolling, sortable};
 use super::text::{bytes, plain, seconds};
 use super::{Section, cost, shell};
 use crate::report::{counted, guarded, other_inputs, rejections_of, thousands};
-use dupsift_engine::contaminated::{ContaminationReport, ExampleReport, SHOWN, SuiteReport};
+use dupsift_commands::contaminated::{ContaminationReport, ExampleReport, SHOWN, SuiteReport};
 use dupsift_engine::options::Spelling;
 use std::path::Path;
 

@@ -24,8 +24,7 @@ pub use groups::cut::{CutOptions, check as check_cut};
 pub use groups::{OPTIONS, in_groups, options_of};
 pub use help_groups::OF_ONE_VERB;
 pub use keep::{Keep, KeepKey};
-pub use machine::cores_allowed;
-pub(crate) use machine::memory_allowed;
+pub use machine::{cores_allowed, memory_allowed};
 pub use purifier::purify_name;
 #[cfg(test)]
 pub(crate) use recorded::another;

@@ -28,7 +28,7 @@ pub fn of_reading(session: &Session<'_>, rejections: &RejectionsReport) -> Vec<S
 }
 
 /// Returns a warning about rows with parts that cannot be read.
-pub(crate) fn unread_parts(rows: u64) -> Option<String> {
+pub fn unread_parts(rows: u64) -> Option<String> {
     (rows > 0).then(|| {
         let rows_have = counted_as(rows, "row has|rows have");
         format!(
@@ -43,7 +43,7 @@ pub(crate) fn without_words(rows: u64) -> Option<String> {
 }
 
 /// Suggests an option if rows of line-based files or text files are not UTF-8.
-pub(crate) fn other_encoding(session: &Session<'_>, rejections: &RejectionsReport) -> Option<String> {
+pub fn other_encoding(session: &Session<'_>, rejections: &RejectionsReport) -> Option<String> {
     let rows = rejections.reasons.get(RejectReason::NotUtf8.text()).copied()?;
     let is_asked = session.options.input.encoding == Encoding::Utf8;
     let may_be_other = session.source.files.iter().any(|file| !file.format.facts().is_columnar && !file.html);

@@ -32,7 +32,8 @@ pub const SOURCE_COLUMNS: [&str; 3] = ["source", "domain", "lang"];
 pub struct Inputs {
     /// The opened files.
     pub source: Source,
-    pub(crate) bad: Vec<BadInput>,
+    /// The files that could not be opened.
+    pub bad: Vec<BadInput>,
     /// The output's temporary folder, if standard input was saved in it.
     pub(crate) work: Option<WorkFolder>,
     /// The other inputs that have already been read, such as a reference.

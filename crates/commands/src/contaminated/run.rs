@@ -8,39 +8,22 @@ use super::reference::{self, Against};
 use super::report::{ContaminationReport, PUBLIC_ITEMS};
 use super::search::{Searched, search};
 use super::verdicts::Verdicts;
-use super::{ContaminatedOptions, write};
-use crate::engine::progress::Progress;
-use crate::job::guards;
-use crate::job::run::carry_out;
-use crate::job::run_report::{GuardReport, SCHEMA_VERSION};
-use crate::job::write::corpus_files::check_editing;
-use crate::job::write::tables::write_rejected;
-use crate::reading::input_notes;
-use crate::reading::inputs::{Inputs, notes};
-use crate::reading::losses::Losses;
-use crate::session::Session;
+use super::{Contaminated, write};
 use dupsift_contamination::SHARED;
 use dupsift_core::error::Result;
 use dupsift_core::number::counted;
+use dupsift_engine::pass::{
+    GuardReport, Inputs, Losses, Progress, SCHEMA_VERSION, Session, carry_out, check_editing, guards, input_notes,
+    notes, write_rejected,
+};
 use dupsift_publish::Stage;
-
-/// Runs the checks that do not require the inputs to be open.
-///
-/// # Errors
-/// See [`crate::job::check()`].
-pub fn check(options: &ContaminatedOptions, is_dry: bool) -> Result<()> {
-    if is_dry { crate::job::check_dry(&options.run) } else { crate::job::check(&options.run) }
-}
 
 /// Renders the report page from a record.
 pub type Page<'p> = dyn Fn(&ContaminationReport) -> String + 'p;
 
 /// Searches the documents of `inputs` for items.
-///
-/// # Errors
-/// Returns an error if the evaluation set is too large for the memory limit, or any other error that prevents a run from finishing.
-pub fn contaminated(
-    options: &ContaminatedOptions,
+pub(super) fn contaminated(
+    options: &Contaminated,
     inputs: Inputs,
     against: &Against,
     progress: &Progress,
@@ -55,7 +38,7 @@ pub fn contaminated(
 }
 
 fn attempt(
-    options: &ContaminatedOptions,
+    options: &Contaminated,
     session: &Session<'_>,
     stage: &Stage,
     losses: &Losses<'_>,

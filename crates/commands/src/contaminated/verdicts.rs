@@ -3,10 +3,10 @@
 use super::found::{Found, Span};
 use super::reference::Reference;
 use super::search::Searched;
-use super::{ContaminatedOptions, LISTED, NEARLY};
-use crate::session::Session;
+use super::{Contaminated, LISTED, NEARLY};
 use dupsift_contamination::{Item, Items, Weights};
 use dupsift_core::error::Result;
+use dupsift_engine::pass::Session;
 use serde::{Deserialize, Serialize};
 
 /// The share of a variant's words that its score counts. A variant therefore scores less than any listed leak.
@@ -90,7 +90,7 @@ impl<'v> Verdicts<'v> {
     /// Returns an error if the run is interrupted.
     pub fn new(
         session: &Session<'_>,
-        options: &ContaminatedOptions,
+        options: &Contaminated,
         reference: &'v Reference,
         searched: &'v Searched,
     ) -> Result<Verdicts<'v>> {

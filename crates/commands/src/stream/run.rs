@@ -6,39 +6,27 @@
 //! old version of a recrawled page can be removed (`--forget`) without forgetting other documents that have the same text. The probability
 //! that a new document is flagged by mistake is the filter's false-positive rate. A document that is not flagged is certainly new.
 
-use super::StreamOptions;
-use crate::job::Guarded;
-use dupsift_core::number::{counted, counted_as};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
+use super::Stream;
 use super::check::{check_key, key, named, sizing};
 use super::filter::{self, FilterFacts};
 use super::keys::{Sizing, insert, keys_of, remove, seen};
-use crate::engine::StageReport;
-use crate::engine::progress::Progress;
-use crate::job::guards;
-use crate::job::run::carry_out;
-use crate::job::run_report::{BadInputReport, GuardReport, OtherInputReport, SCHEMA_VERSION};
-use crate::job::write::last_reading;
-use crate::job::write::other_input;
-use crate::job::write::tables::write_rejected;
-use crate::reading::RejectionsReport;
-use crate::reading::document::View;
-use crate::reading::ids::Ids;
-use crate::reading::input_notes;
-use crate::reading::inputs::{Inputs, notes};
-use crate::reading::losses::{Losses, OtherInput};
-use crate::reading::rejected::{Rejected, Rejecter};
-use crate::session::Session;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::steps::bound::Bound;
 use dupsift_algorithms::steps::guard;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::number::{counted, counted_as};
 use dupsift_core::row::Signatures;
+use dupsift_engine::pass::{
+    BadInputReport, GuardReport, Guarded, Ids, Inputs, Losses, OtherInput, OtherInputReport, Progress, Rejected,
+    Rejecter, RejectionsReport, SCHEMA_VERSION, Session, StageReport, View, carry_out, guards, input_notes,
+    last_reading, notes, other_input, write_rejected,
+};
 use dupsift_input::Want;
 use dupsift_publish::{Stage, TableWriter};
 use dupsift_spill::bloom::CountingBloom;
@@ -112,12 +100,8 @@ impl Guarded for StreamReport {
 }
 
 /// Removes the documents in `forget` from the filter, then streams the documents in `inputs` through the filter.
-///
-/// # Errors
-/// Returns an error if the algorithm's signatures cannot be keys or if the filter has a different recipe, and any other error that prevents
-/// the run from finishing.
-pub fn stream(
-    options: &StreamOptions,
+pub(super) fn stream(
+    options: &Stream,
     inputs: Inputs,
     forget: Option<&Inputs>,
     progress: &Progress,
@@ -132,13 +116,13 @@ pub fn stream(
 }
 
 /// Returns the number of keys for which a new filter is built.
-fn wanted_keys(options: &StreamOptions, session: &Session<'_>) -> u64 {
+fn wanted_keys(options: &Stream, session: &Session<'_>) -> u64 {
     options.keys.unwrap_or(session.documents().saturating_mul(10))
 }
 
 /// Returns the filter that an earlier stream wrote with the same recipe and identity, or an empty filter.
 fn filter_of(
-    options: &StreamOptions,
+    options: &Stream,
     session: &Session<'_>,
     (recipe, identity): (&str, &str),
     (sizing, most_bytes): (Sizing, usize),
@@ -213,7 +197,7 @@ fn doubts(report: &StreamReport, rate: f64) -> Vec<String> {
 }
 
 fn attempt(
-    options: &StreamOptions,
+    options: &Stream,
     session: &Session<'_>,
     stage: &Stage,
     losses: &Losses<'_>,

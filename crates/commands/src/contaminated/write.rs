@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::ContaminatedOptions;
+use super::Contaminated;
 use super::fates::Fates;
 use super::places::{Place, Places};
 use super::reference::{Known, Reference};
@@ -10,11 +10,9 @@ use super::report::{ExampleReport, SuiteReport};
 use super::search::Searched;
 use super::verdicts::{Relation, Verdicts};
 use super::{LISTED, NEARLY};
-use crate::job::run_report::CorpusReport;
-use crate::job::write::corpus_files::{Edited, Folder, copy};
-use crate::session::Session;
 use dupsift_contamination::{Bound, Item, raw_places};
 use dupsift_core::error::Result;
+use dupsift_engine::pass::{CorpusReport, Edited, Folder, Session, copy};
 use dupsift_publish::{Stage, TableWriter};
 use dupsift_spill::shuffle::AtomicBits;
 use dupsift_tables::{
@@ -263,7 +261,7 @@ fn public(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<ExampleReport> 
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn corpus(
     session: &Session<'_>,
-    options: &ContaminatedOptions,
+    options: &Contaminated,
     stage: &Stage,
     fates: &Fates,
     searched: &Searched,

@@ -1,7 +1,5 @@
 //! Implements `purify --train`, which learns a category model from labeled pages, and reads such models.
 
-use dupsift_engine::job::Guarded;
-use dupsift_engine::reading::purified::of_corpus;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -13,23 +11,12 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, hash64};
 use dupsift_core::safe_fs::listing::is_file;
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_engine::engine::StageReport;
-use dupsift_engine::engine::interruptible::interruptible;
-use dupsift_engine::engine::progress::{Progress, Unit};
-use dupsift_engine::job::check::check;
-use dupsift_engine::job::guards;
-use dupsift_engine::job::run::carry_out;
-use dupsift_engine::job::run_report::{BadInputReport, GuardReport, OtherInputReport, SCHEMA_VERSION};
-use dupsift_engine::job::write::last_reading;
-use dupsift_engine::job::write::tables::write_rejected;
 use dupsift_engine::options::RunOptions;
-use dupsift_engine::reading::RejectionsReport;
-use dupsift_engine::reading::inputs::{look_into, notes};
-use dupsift_engine::reading::losses::Losses;
-use dupsift_engine::reading::purified::{Seen, each_page};
-use dupsift_engine::reading::purify_report::PurifyReport;
-use dupsift_engine::reading::rejected::Rejecter;
-use dupsift_engine::session::Session;
+use dupsift_engine::pass::{
+    BadInputReport, GuardReport, Guarded, Losses, OtherInputReport, Progress, PurifyReport, Rejecter, RejectionsReport,
+    SCHEMA_VERSION, Seen, Session, StageReport, Unit, carry_out, check, each_page, guards, interruptible, last_reading,
+    look_into, notes, of_corpus, write_rejected,
+};
 use dupsift_input::{Asked, Split, TableReader, Want, find_all};
 use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
 use dupsift_publish::{SUCCESS, Stage, TableWriter};
@@ -118,10 +105,7 @@ impl Guarded for TrainingReport {
 }
 
 /// Trains a category model on labeled pages.
-///
-/// # Errors
-/// Returns an error if no page is labeled, if the column is missing, or if the run cannot finish.
-pub fn train(
+pub(super) fn train(
     options: RunOptions,
     label_column: &str,
     progress: &Progress,

@@ -1,10 +1,10 @@
 //! Decides whether each document is kept, removed, or written without its contaminated spans.
 
-use super::ContaminatedOptions;
+use super::Contaminated;
 use super::places::{Place, Places};
 use super::verdicts::Relation;
-use crate::session::Session;
 use dupsift_core::error::Result;
+use dupsift_engine::pass::Session;
 use dupsift_passages::cut_out;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
@@ -47,7 +47,7 @@ impl Fates {
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.
-    pub fn new(session: &Session<'_>, options: &ContaminatedOptions, places: &Places<'_>) -> Result<Fates> {
+    pub fn new(session: &Session<'_>, options: &Contaminated, places: &Places<'_>) -> Result<Fates> {
         let (dir, documents) = (session.engine.dir, session.documents() as usize);
         let bits = |name| AtomicBits::new(dir, name, documents);
         let (contaminated, removed) = (bits("contaminated")?, bits("goes")?);

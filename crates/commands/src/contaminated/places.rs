@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::search::Searched;
 use super::verdicts::{Relation, Verdicts};
-use super::{ContaminatedOptions, SHOWN};
-use crate::reading::ids::{Ids, TakingIds};
-use crate::session::Session;
+use super::{Contaminated, SHOWN};
 use dupsift_contamination::{Bound, Item, raw_places};
 use dupsift_core::error::{Error, Result};
+use dupsift_engine::pass::{Ids, Session, TakingIds};
 use dupsift_input::{RowFilter, Want};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 use dupsift_tables::Cell;
@@ -91,7 +90,7 @@ impl<'p> Places<'p> {
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
     pub fn find(
         session: &Session<'p>,
-        options: &ContaminatedOptions,
+        options: &Contaminated,
         searched: &Searched,
         verdicts: &Verdicts<'_>,
     ) -> Result<Places<'p>> {
@@ -157,12 +156,7 @@ impl<'p> Places<'p> {
 }
 
 /// Lists the spans to locate in each document: the best span of each item, and all spans that are cut.
-fn list(
-    session: &Session<'_>,
-    options: &ContaminatedOptions,
-    verdicts: &Verdicts<'_>,
-    listed: &AtomicBits,
-) -> Result<Stored> {
+fn list(session: &Session<'_>, options: &Contaminated, verdicts: &Verdicts<'_>, listed: &AtomicBits) -> Result<Stored> {
     let (dir, documents) = (session.engine.dir, session.documents() as usize);
     let (heap, begins) = (Heap::new(dir, "spans-wanted")?, AtomicCells::new(dir, "wanted-begin", documents)?);
     let (mut at, mut spans): (u64, Vec<Place>) = (0, Vec::new());

@@ -1,18 +1,14 @@
 //! Defines the `run.json` file of the `purify` command.
 
-use dupsift_engine::job::Guarded;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::elements::Elements;
-use dupsift_engine::engine::StageReport;
-use dupsift_engine::job::run_report::{BadInputReport, GuardReport, OtherInputReport, SCHEMA_VERSION};
-use dupsift_engine::reading::RejectionsReport;
-use dupsift_engine::reading::inputs::notes;
-use dupsift_engine::reading::losses::Losses;
-use dupsift_engine::reading::purify_report::PurifyReport;
-use dupsift_engine::session::Session;
+use dupsift_engine::pass::{
+    BadInputReport, GuardReport, Guarded, Losses, OtherInputReport, PurifyReport, RejectionsReport, SCHEMA_VERSION,
+    Session, StageReport, notes,
+};
 use dupsift_input::OwnColumns;
 
 /// Describes a finished run of `purify`.

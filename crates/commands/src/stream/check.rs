@@ -2,17 +2,15 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::StreamOptions;
+use super::Stream;
 use super::filter;
 use super::keys::Sizing;
-use crate::engine::budget::Budget;
-use crate::engine::interruptible::interruptible;
-use crate::reading::inputs::Inputs;
 use dupsift_algorithms::algorithm::{Corpus, SharedKey};
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::recipe::Recipe;
 use dupsift_algorithms::steps::bound::Bound;
 use dupsift_core::error::{Error, Result};
+use dupsift_engine::pass::{Budget, Inputs, interruptible};
 use dupsift_input::find_all;
 use dupsift_text::Pipeline;
 
@@ -45,18 +43,15 @@ pub(super) fn sizing(bound: &Bound<'_>, rate: f64) -> Sizing {
 
 /// Returns the settings that affect keys: the algorithm with its parameters, and a hash. The hash also covers all settings that affect the
 /// extraction of words.
-pub(super) fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -> (String, String) {
+pub(super) fn named(options: &Stream, pipeline: &Pipeline, pages: bool) -> (String, String) {
     let recipe = &options.run.recipe;
     let algorithms = recipe.algorithms.iter().map(ToString::to_string).collect();
     (algorithms, options.run.identity(pipeline, pages))
 }
 
-/// Runs the checks that do not require open inputs, in addition to [`crate::job::check()`]. Checks the algorithm, the size of a new filter
+/// Runs the checks that do not require open inputs, in addition to [`dupsift_engine::job::check()`]. Checks the algorithm, the size of a new filter
 /// or the header of an existing filter, and the `forget` files.
-///
-/// # Errors
-/// See [`super::stream()`].
-pub fn check(options: &StreamOptions, forget: &[String], cancel: &AtomicBool) -> Result<()> {
+pub fn check(options: &Stream, cancel: &AtomicBool) -> Result<()> {
     check_key(options)?;
     let run = &options.run;
     if let Some(path) = &options.filter {
@@ -67,17 +62,17 @@ pub fn check(options: &StreamOptions, forget: &[String], cancel: &AtomicBool) ->
         let most_bytes = Budget::new(run.resources.memory, run.resources.threads)?.rows;
         filter::check(path, &recipe, &[&of_texts, &of_pages], most_bytes)?;
     }
-    if forget.is_empty() {
+    if options.forget.is_empty() {
         return Ok(());
     }
     let mut old = run.clone();
-    old.input.paths = forget.to_vec();
+    old.input.paths = options.forget.clone();
     interruptible(cancel, move || find_all(&old.input.paths, old.taking()).map(|_| ()))
         .map_err(|error| error.of("forget"))
 }
 
 /// Checks the algorithm, and the size of a new filter.
-pub(super) fn check_key(options: &StreamOptions) -> Result<()> {
+pub(super) fn check_key(options: &Stream) -> Result<()> {
     let none = CorpusStats::none();
     let bound = key(&options.run.recipe, &none)?;
     let Some(keys) = options.keys.filter(|_| options.filter.is_none()) else { return Ok(()) };
@@ -86,10 +81,7 @@ pub(super) fn check_key(options: &StreamOptions) -> Result<()> {
 }
 
 /// Checks, before documents are read, that the filter contains the kind of keys that this run uses.
-///
-/// # Errors
-/// See [`super::stream()`].
-pub fn check_filter(options: &StreamOptions, inputs: &Inputs) -> Result<()> {
+pub fn check_filter(options: &Stream, inputs: &Inputs) -> Result<()> {
     let budget = Budget::new(options.run.resources.memory, options.run.resources.threads)?;
     let Some(path) = &options.filter else { return Ok(()) };
     let (recipe, identity) = named(options, &Pipeline::new(&options.run.recipe.text)?, inputs.source.has_pages());

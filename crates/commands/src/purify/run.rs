@@ -4,11 +4,11 @@
 //! current batch and unfinished row group in memory. The pieces depend only on the corpus, so the same pages give the same bytes with any
 //! number of threads and any memory limit.
 
-use super::PagesOptions;
-use dupsift_engine::reading::purified::of_corpus;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
+
+use super::Purify;
 
 use arrow::array::AsArray;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, new_null_array};
@@ -19,19 +19,10 @@ use super::elements::{Elements, Spelled};
 use super::report::{PagesReport, report};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::{is_there, remove_all};
-use dupsift_engine::engine::interruptible::interruptible;
-use dupsift_engine::engine::progress::{Progress, Unit};
-use dupsift_engine::job::check::check;
-use dupsift_engine::job::guards;
-use dupsift_engine::job::run::carry_out;
-use dupsift_engine::job::write::last_reading;
-use dupsift_engine::job::write::tables::write_rejected;
-use dupsift_engine::reading::inputs::{check_named, look_into};
-use dupsift_engine::reading::losses::Losses;
-use dupsift_engine::reading::purified::{Seen, each_page};
-use dupsift_engine::reading::purify_report::PurifyReport;
-use dupsift_engine::reading::rejected::Rejecter;
-use dupsift_engine::session::Session;
+use dupsift_engine::pass::{
+    Losses, Progress, PurifyReport, Rejecter, Seen, Session, Unit, carry_out, check, check_named, each_page, guards,
+    interruptible, last_reading, look_into, of_corpus, write_rejected,
+};
 use dupsift_input::{Asked, FoundFile, OwnColumn, OwnColumns, Split, Want, find_all, own_columns};
 use dupsift_pages::Purifier;
 use dupsift_publish::{Stage, TableWriter};
@@ -47,11 +38,8 @@ const LONG_ROW: u64 = 4 << 20;
 /// Rows with more than this many bytes may contain values that are written differently; see [`TableWriter::create_for_long_values`].
 const LONG_LINE: u64 = 16 << 20;
 
-/// Runs `purify`.
-///
-/// # Errors
-/// Returns an error if an input column conflicts with a page column, or if the run cannot finish.
-pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -> Result<PagesReport> {
+/// Writes the elements of the pages.
+pub(super) fn purify(options: Purify, progress: &Progress, cancel: &AtomicBool) -> Result<PagesReport> {
     let mut options = options;
     check(&options.run)?;
     Elements::check(&options)?;
@@ -72,13 +60,13 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
 }
 
 /// Returns the columns listed in `--columns`.
-fn columns_asked(options: &PagesOptions) -> Vec<Asked> {
+fn columns_asked(options: &Purify) -> Vec<Asked> {
     let names = options.columns.iter().flatten();
     names.map(|name| Asked { option: "columns", column: name.clone(), plain: false }).collect()
 }
 
 /// Returns the input columns that will be written.
-fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
+fn own(options: &Purify, found: &[FoundFile]) -> Result<OwnColumns> {
     let page = &options.run.columns.text_column;
     let own = own_columns(found, page)?;
     let own = match &options.columns {
@@ -169,7 +157,7 @@ impl Sums {
 
 fn attempt(
     session: &Session<'_>,
-    options: &PagesOptions,
+    options: &Purify,
     own: &OwnColumns,
     stage: &Stage,
     losses: &Losses<'_>,
@@ -210,7 +198,7 @@ fn attempt(
 /// Writes the tables of pages; `long_rows` contains the size of the longest row of each file, in bytes.
 fn write_tables(
     session: &Session<'_>,
-    (options, own, elements): (&PagesOptions, &OwnColumns, &Elements),
+    (options, own, elements): (&Purify, &OwnColumns, &Elements),
     stage: &Stage,
     long_rows: &[u64],
     rejecter: &Rejecter,

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::StageReport;
-use crate::job::Guarded;
-use crate::job::run_report::{BadInputReport, CorpusReport, GuardReport, OtherInputReport};
-use crate::reading::RejectionsReport;
 use dupsift_algorithms::steps::guard::holds;
+use dupsift_engine::pass::{
+    BadInputReport, CorpusReport, GuardReport, Guarded, OtherInputReport, RejectionsReport, StageReport,
+};
 
 /// The name of the guard that fires if documents with public items are kept.
 pub const PUBLIC_ITEMS: &str = "public-documents";

@@ -7,18 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use bytesize::ByteSize;
 
 use super::answers::{Given, Meaning};
-use super::{ContaminatedOptions, ItemColumn, SHOWN};
-use crate::engine::interruptible::interruptible;
-use crate::job::write::other_input;
-use crate::options::{CorpusFiles, CutOptions, RunOptions};
-use crate::reading::inputs::{Inputs, look_into};
-use crate::reading::losses::OtherInput;
-use crate::reading::rejected::Rejecter;
-use crate::session::Session;
+use super::{Contaminated, ItemColumn, SHOWN};
 use dupsift_contamination::{Builder, Item, Items, Words};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::number::{counted, thousands};
+use dupsift_engine::options::{CorpusFiles, CutOptions, RunOptions};
+use dupsift_engine::pass::{Inputs, OtherInput, Rejecter, Session, interruptible, look_into, other_input};
 use dupsift_input::several_texts::several;
 use dupsift_input::{Asked, Want, find_all};
 use dupsift_tables::lists::of_json;
@@ -56,7 +51,7 @@ impl Against {
 ///
 /// # Errors
 /// Returns an error if a file is missing or if no file has a required column.
-pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Against> {
+pub fn look(options: &Contaminated, cancel: &AtomicBool) -> Result<Against> {
     let mut run = options.run.clone();
     run.input.paths = options.against.clone();
     run.columns.text_column = options.item.name.clone();
@@ -179,7 +174,7 @@ impl Read {
 /// # Errors
 /// Returns [`Error::Usage`] if the evaluation set exceeds its share of the memory or if one of its files is damaged. If `strict` is set,
 /// also returns [`Error::Usage`] for the first bad row.
-pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Against) -> Result<Reference> {
+pub fn read(session: &Session<'_>, options: &Contaminated, against: &Against) -> Result<Reference> {
     let Against { options: run, inputs } = against;
     if let (true, Some(first)) = (run.guards.strict, inputs.bad.first()) {
         return Err(Error::wrong_value("against", first.path.display(), &first.why));
@@ -245,9 +240,9 @@ fn within(bytes: u64, memory: u64, items: u64, all: u64) -> Result<()> {
     ))
 }
 
-type Rows = (Vec<Read>, IdsSeen, crate::reading::rejected::Rejected);
+type Rows = (Vec<Read>, IdsSeen, dupsift_engine::pass::Rejected);
 
-fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inputs) -> Result<Rows> {
+fn read_items(session: &Session<'_>, options: &Contaminated, inputs: &Inputs) -> Result<Rows> {
     let running = session.engine.clock.stage("read items");
     let rejecter = Rejecter::new(session)?;
     let want = Want {

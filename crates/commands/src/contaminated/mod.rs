@@ -23,13 +23,17 @@ mod search;
 mod verdicts;
 mod write;
 
-use crate::options::{RunOptions, Settings, resolve};
+use std::sync::atomic::AtomicBool;
+
 use dupsift_contamination::NGRAM;
 use dupsift_core::error::{Error, Result};
+use dupsift_engine::options::{RunOptions, Settings, resolve};
+use dupsift_engine::pass::{Inputs, Progress, Writes, check, check_dry, take_in};
 
-pub use reference::{Against, look};
+use reference::Against;
+
 pub use report::{ContaminationReport, ExampleReport, SuiteReport};
-pub use run::{check, contaminated};
+pub use run::Page;
 
 /// The lowest score at which a document is listed as containing an item.
 pub const LISTED: f64 = 0.5;
@@ -47,9 +51,18 @@ pub struct ItemColumn {
     pub required: bool,
 }
 
-/// Holds the options for a contamination search, in addition to the options that every run has.
+/// States what a search would read.
+#[derive(Clone, Copy, Debug)]
+pub struct DryRun {
+    /// The number of rows in the evaluation set.
+    pub items: u64,
+    /// The number of documents in the corpus.
+    pub documents: u64,
+}
+
+/// Describes a contamination search: its options, in addition to the options that every run has.
 #[derive(Clone)]
-pub struct ContaminatedOptions {
+pub struct Contaminated {
     /// The options for columns, resources and the corpus.
     pub run: RunOptions,
     /// The files, folders or globs of the evaluation set.
@@ -74,12 +87,12 @@ pub struct ContaminatedOptions {
     pub cut_spans: bool,
 }
 
-impl ContaminatedOptions {
+impl Contaminated {
     /// Creates the options from complete settings.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the evaluation set is missing, or if a run would reject an option.
-    pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<ContaminatedOptions> {
+    pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<Contaminated> {
         let against = settings.texts("against").to_vec();
         if against.is_empty() {
             return Err(Error::wrong(
@@ -109,7 +122,7 @@ impl ContaminatedOptions {
             );
             return Err(Error::wrong("threshold", what));
         }
-        Ok(ContaminatedOptions {
+        Ok(Contaminated {
             run,
             against,
             item: column("item-column"),
@@ -124,6 +137,35 @@ impl ContaminatedOptions {
         })
     }
 
+    /// Searches the corpus for the items, and writes the output folder. `page` renders report.html.
+    ///
+    /// # Errors
+    /// Returns an error if the evaluation set is too large for the memory limit, or any other error that prevents a run from finishing.
+    pub fn run(
+        &self,
+        page: Option<&Page<'_>>,
+        progress: &Progress,
+        cancel: &AtomicBool,
+    ) -> Result<ContaminationReport> {
+        check(&self.run)?;
+        let (against, inputs) = self.open(Writes::Input, cancel)?;
+        run::contaminated(self, inputs, &against, progress, cancel, page)
+    }
+
+    /// Checks everything that can be checked without reading documents. Writes nothing.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Contaminated::run`] that can be detected early.
+    pub fn dry_run(&self, cancel: &AtomicBool) -> Result<DryRun> {
+        check_dry(&self.run)?;
+        let (against, inputs) = self.open(Writes::Nothing, cancel)?;
+        Ok(DryRun { items: against.rows(), documents: inputs.source.documents() })
+    }
+
+    fn open(&self, writes: Writes, cancel: &AtomicBool) -> Result<(Against, Inputs)> {
+        Ok((reference::look(self, cancel)?, take_in(&self.run, cancel, writes)?))
+    }
+
     /// Returns whether a score, rounded to 32 bits as in tables, reaches the threshold.
     pub fn reaches(&self, score: impl Into<f64>) -> bool {
         score.into() as f32 >= self.threshold as f32
@@ -133,7 +175,7 @@ impl ContaminatedOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Value, Verb};
+    use dupsift_engine::options::{Value, Verb};
 
     #[test]
     fn a_score_of_the_threshold_reaches_it_with_32_bits() {
@@ -145,7 +187,7 @@ mod tests {
         ];
         given.iter().for_each(|(name, value)| settings.give_by_name(Verb::Contaminated, name, value).unwrap());
         let settings = settings.with_defaults(Verb::Contaminated).unwrap();
-        let options = ContaminatedOptions::resolve(Vec::new(), &settings).unwrap();
+        let options = Contaminated::resolve(Vec::new(), &settings).unwrap();
         // 0.7 rounded to 32 bits is less than 0.7 rounded to 64 bits.
         assert!(f64::from(0.7_f32) < 0.7 && options.reaches(0.7_f32) && options.reaches(0.7_f64));
         assert!(!options.reaches(0.699_999_9_f32) && options.reaches(0.700_000_1_f32));

@@ -6,13 +6,13 @@ use bytesize::ByteSize;
 
 use super::check::{key, sizing};
 use super::keys::{Sizing, insert, keys_of, seen};
-use crate::options::memory_allowed;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::recipe::Recipe;
 use dupsift_algorithms::steps::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, thousands};
 use dupsift_core::row::Signatures;
+use dupsift_engine::options::memory_allowed;
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_text::Pipeline;
 

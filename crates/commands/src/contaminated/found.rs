@@ -1,9 +1,9 @@
 //! Stores the results of the search in temporary files: one row for each span, with the question's tokens that the span contains.
 
-use crate::session::Session;
 use dupsift_contamination::Item;
 use dupsift_core::error::Result;
 use dupsift_core::row::number;
+use dupsift_engine::pass::Session;
 use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Shuffle, Sorted, Writer};
 use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

@@ -1,13 +1,12 @@
 //! Computes the elements of a page, which become columns of the output table.
 
-use super::PagesOptions;
+use super::Purify;
 use super::category::Categories;
-use crate::finished::Finished;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_core::error::Result;
-use dupsift_engine::job::read_back;
-use dupsift_engine::session::Session;
+use dupsift_engine::pass::{Session, read_back};
 use dupsift_pages::{CorpusWords, Page, category_text, elements};
+use dupsift_study::Finished;
 use dupsift_tables::PageRow;
 use dupsift_text::Pipeline;
 
@@ -33,7 +32,7 @@ impl Elements {
     ///
     /// # Errors
     /// Returns an error if a folder is not the output of a run or a training run, or if words were segmented differently in that run.
-    pub fn new(session: &Session<'_>, options: &PagesOptions) -> Result<Elements> {
+    pub fn new(session: &Session<'_>, options: &Purify) -> Result<Elements> {
         let stats =
             options.stats.as_deref().map(|dir| read_back::words(session, Finished::open(dir)?.of())).transpose()?;
         let categories = options.model.as_deref().map(|dir| Categories::open(dir, session)).transpose()?;
@@ -45,7 +44,7 @@ impl Elements {
     ///
     /// # Errors
     /// Returns the errors of [`Elements::new`].
-    pub fn check(options: &PagesOptions) -> Result<()> {
+    pub fn check(options: &Purify) -> Result<()> {
         if let Some(dir) = &options.stats {
             read_back::counted_words(Finished::open(dir)?.of())?;
         }

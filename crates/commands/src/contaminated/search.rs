@@ -4,10 +4,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::found::{Finding, Found};
 use super::reference::Reference;
-use crate::reading::rejected::{Rejected, Rejecter};
-use crate::session::Session;
 use dupsift_contamination::{Search, Weights, wording};
 use dupsift_core::error::Result;
+use dupsift_engine::pass::{Rejected, Rejecter, Session};
 use dupsift_input::Want;
 use dupsift_spill::shuffle::Writer;
 use dupsift_tables::{IdsSeen, LostValues};
