@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use dupsift::algorithm::Corpus;
-use dupsift::corpus::{CorpusStats, TermTable, TermTableWriter};
-use dupsift::hash::splitmix64;
-use dupsift::recipe::Recipe;
 use dupsift::report::table_of_numbers;
-use dupsift::row::Signatures;
-use dupsift::row::Slots;
-use dupsift::shuffle::{Memory, Order, Shuffle, Spec};
-use dupsift::steps::bound::Bound;
-use dupsift::steps::connect::Forest;
-use dupsift::steps::count::Tally;
-use dupsift::text::{Analysis, Pipeline, TextOptions, TokenizerKind};
+use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter};
+use dupsift_algorithms::recipe::Recipe;
+use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::steps::connect::Forest;
+use dupsift_algorithms::steps::count::Tally;
+use dupsift_core::hash::splitmix64;
+use dupsift_core::row::Signatures;
+use dupsift_core::row::Slots;
+use dupsift_spill::shuffle::{Memory, Order, Shuffle, Spec};
+use dupsift_text::{Analysis, Pipeline, TextOptions, TokenizerKind};
 use kit::{median, thread_cpu_seconds};
 
 /// The maximum size of the sample in megabytes.

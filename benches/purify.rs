@@ -14,9 +14,9 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use arrow::array::AsArray;
 use arrow::datatypes::DataType;
-use dupsift::pages::{Fallback, Method, Purifier, PurifyOptions, RawPage};
 use dupsift::report::table_of_numbers;
-use dupsift::text::{Pipeline, TextOptions};
+use dupsift_pages::{Fallback, Method, Purifier, PurifyOptions, RawPage};
+use dupsift_text::{Pipeline, TextOptions};
 use kit::{median, thread_cpu_seconds};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -47,7 +47,7 @@ fn main() -> Result<()> {
 
 fn read(corpus: &str) -> Result<Vec<Gold>> {
     let mut pages = Vec::new();
-    for file in dupsift::io::find(&[corpus.to_owned()])? {
+    for file in dupsift_input::find(&[corpus.to_owned()])? {
         let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(&file.path)?)
             .with_context(|| format!("{} is no Parquet file", file.path.display()))?;
         let columns = ProjectionMask::columns(builder.parquet_schema(), ["html", "text"]);

@@ -13,10 +13,10 @@ use arrow::array::AsArray;
 use arrow::datatypes::DataType;
 use arrow::datatypes::Int64Type;
 use dupsift::algorithm::Corpus;
-use dupsift::corpus::CorpusStats;
-use dupsift::recipe::Recipe;
-use dupsift::row::Signatures;
-use dupsift::text::{Pipeline, TextOptions};
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_algorithms::recipe::Recipe;
+use dupsift_core::row::Signatures;
+use dupsift_text::{Pipeline, TextOptions};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -62,7 +62,7 @@ fn fingerprints(corpus: &str, typed: &str) -> Result<Vec<(u64, u128)>> {
     let bound = recipe.bind(&Corpus::new(1, &stats), &[])?;
     let mut out = Signatures::default();
     let (mut prints, mut doc) = (Vec::new(), 0);
-    for file in dupsift::io::find(&[corpus.to_string()])? {
+    for file in dupsift_input::find(&[corpus.to_string()])? {
         let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(&file.path)?)?;
         let text = ProjectionMask::columns(builder.parquet_schema(), ["text"]);
         for batch in builder.with_projection(text).build()? {

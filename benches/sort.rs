@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use dupsift::hash::splitmix64;
 use dupsift::report::table_of_numbers;
-use dupsift::shuffle::{Memory, Order, Shuffle, Spec};
+use dupsift_core::hash::splitmix64;
+use dupsift_spill::shuffle::{Memory, Order, Shuffle, Spec};
 use kit::THREADS;
 
 const WIDTH: usize = 24;

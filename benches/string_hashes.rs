@@ -12,10 +12,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use dupsift::algorithm::Corpus;
-use dupsift::corpus::{CorpusStats, TermTable, TermTableWriter};
-use dupsift::recipe::Recipe;
-use dupsift::row::Signatures;
-use dupsift::text::{Pipeline, TextOptions};
+use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter};
+use dupsift_algorithms::recipe::Recipe;
+use dupsift_core::row::Signatures;
+use dupsift_text::{Pipeline, TextOptions};
 
 /// The parameters for each row of the table.
 const LINES: [&str; 12] = [

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use dupsift::report::table_of_numbers;
-use dupsift::text::{Pipeline, TextOptions};
+use dupsift_text::{Pipeline, TextOptions};
 use kit::{Cost, THREADS, median};
 
 /// The argument for the process whose cost is U.

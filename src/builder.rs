@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use crate::engine::Progress;
-use crate::error::Result;
-use crate::job::RunReport;
-use crate::options::{Settings, Verb, resolve};
 use crate::start;
 use dupsift_commands::contaminated::{Contaminated, ContaminationReport, Page};
 use dupsift_commands::purify::{Purified, Purify};
 use dupsift_commands::stream::{Stream, StreamReport};
+use dupsift_core::error::Result;
+use dupsift_engine::engine::Progress;
+use dupsift_engine::job::RunReport;
+use dupsift_engine::options::{Settings, Verb, resolve};
 
 /// Describes a run, or another command, over a corpus: its inputs, its output folder and its options.
 ///

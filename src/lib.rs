@@ -32,50 +32,23 @@
 #![doc = include_str!("../crates/algorithms/src/algorithm/skeleton.rs")]
 //! ```
 //!
-//! This crate re-exports the crates on which it is built. ARCHITECTURE.md explains the purpose of each crate.
+//! ARCHITECTURE.md explains the purpose of each crate in this workspace. The items above are the interface; Python, tests and benchmarks
+//! use the crates directly.
 
 // Tests write files into their own folders.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub use dupsift_algorithms::algorithm;
-#[doc(hidden)]
-pub use dupsift_algorithms::{corpus, measure, recipe, steps};
-#[doc(hidden)]
-pub use dupsift_cluster as cluster;
-pub use dupsift_core::error;
-#[doc(hidden)]
-pub use dupsift_core::{allocator, cpu, encoding, float, guard, hash, number, row, safe_fs};
-#[doc(hidden)]
-pub use dupsift_engine::{engine, job, options, reading, session};
-#[doc(hidden)]
-pub use dupsift_tables as tables;
-
-/// Finds and reads input files, and publishes results.
-pub mod io {
-    pub use dupsift_input::*;
-    pub use dupsift_publish::*;
-}
-#[doc(hidden)]
-pub use dupsift_incremental as incremental;
-#[doc(hidden)]
-pub use dupsift_index as index;
-#[doc(hidden)]
-pub use dupsift_pages as pages;
-#[doc(hidden)]
-pub use dupsift_spill::{bloom, shuffle};
-#[doc(hidden)]
-pub use dupsift_study as study;
-#[doc(hidden)]
-pub use dupsift_text as text;
-
-pub use builder::Job;
 pub use dupsift_algorithms::alone::{Signature, SignatureRow, sign, similarity};
+pub use dupsift_algorithms::recipe::Recipe;
 pub use dupsift_commands::contaminated::ContaminationReport;
 pub use dupsift_commands::purify::Purified;
 pub use dupsift_commands::stream::StreamReport;
+pub use dupsift_core::error;
+pub use dupsift_engine::job::RunReport;
+
+pub use builder::Job;
 pub use error::{Error, Result};
-pub use job::RunReport;
-pub use recipe::Recipe;
 #[doc(hidden)]
 pub use start::{estimate, start, start_sample, start_with};
 

@@ -3,6 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    dupsift::allocator::set_up();
+    dupsift_core::allocator::set_up();
     dupsift::cli::program(std::env::args_os().collect()).into()
 }

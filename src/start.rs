@@ -2,13 +2,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::cluster::{self, Cluster};
-use crate::engine::Progress;
-use crate::error::{Error, Result};
-use crate::incremental;
-use crate::job::{self, Estimate, RunReport};
-use crate::options::RunOptions;
-use crate::reading::{self, Inputs, Writes};
+use dupsift_cluster::Cluster;
+use dupsift_core::error::{Error, Result};
+use dupsift_engine::engine::Progress;
+use dupsift_engine::job::{self, Estimate, RunReport};
+use dupsift_engine::options::RunOptions;
+use dupsift_engine::reading::{self, Inputs, Writes};
 use dupsift_publish::TemporaryFolder;
 
 /// Checks the options, opens the inputs and starts the run, on the cluster if there is one.
@@ -45,14 +44,16 @@ pub fn start_with(
     cancel: &AtomicBool,
 ) -> Result<RunReport> {
     #[cfg(feature = "report")]
-    let finish: &job::Finish<'_> = &crate::study::with_page(&crate::report::page);
+    let finish: &job::Finish<'_> = &dupsift_study::with_page(&crate::report::page);
     #[cfg(not(feature = "report"))]
     let finish: &job::Finish<'_> = &|_, _, report| Ok(report);
     match (cluster, &options.incremental.index, &options.incremental.reference) {
-        (Some(cluster), ..) => cluster::run(options, inputs, cluster, progress, cancel, finish),
+        (Some(cluster), ..) => dupsift_cluster::run(options, inputs, cluster, progress, cancel, finish),
         (None, None, None) => job::run(options, inputs, progress, cancel, finish),
-        (None, Some(dir), None) => incremental::with_index(options, inputs, dir, progress, cancel, finish),
-        (None, None, Some(result)) => incremental::with_reference(options, inputs, result, progress, cancel, finish),
+        (None, Some(dir), None) => dupsift_incremental::with_index(options, inputs, dir, progress, cancel, finish),
+        (None, None, Some(result)) => {
+            dupsift_incremental::with_reference(options, inputs, result, progress, cancel, finish)
+        }
         (None, Some(_), Some(_)) => Err(Error::usage("`index` and `reference` cannot be combined; remove one of them")),
     }
 }
@@ -61,7 +62,7 @@ pub fn start_with(
 ///
 /// # Errors Returns an error if the options contradict each other, do not fit within the memory limit, or do not match the inputs.
 pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
-    incremental::check(options, inputs)?;
+    dupsift_incremental::check(options, inputs)?;
     job::estimate(options, inputs)
 }
 

@@ -159,7 +159,7 @@ pub fn as_texts(column: &ArrayRef) -> Result<LargeStringArray> {
 /// Lists the row groups of all files, each as a path and a row group number.
 fn pieces(corpus: &Path) -> Result<Vec<(PathBuf, usize)>> {
     let mut pieces = Vec::new();
-    for file in dupsift::io::find(&[corpus.display().to_string()])? {
+    for file in dupsift_input::find(&[corpus.display().to_string()])? {
         let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&file.path)?)
             .with_context(|| format!("{} is no Parquet file", file.path.display()))?;
         pieces.extend((0..reader.metadata().num_row_groups()).map(|group| (file.path.clone(), group)));

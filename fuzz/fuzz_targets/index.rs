@@ -9,8 +9,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
 use dupsift::Job;
-use dupsift::index::{BATCHES, Batch, Generations, Index, Manifest, ROWS, State, read_rows};
-use dupsift::safe_fs::Readers;
+use dupsift_index::{BATCHES, Batch, Generations, Index, Manifest, ROWS, State, read_rows};
+use dupsift_core::safe_fs::Readers;
 use libfuzzer_sys::fuzz_target;
 
 use edits::edited;

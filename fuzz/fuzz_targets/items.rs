@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use dupsift::text::{Pipeline, TextOptions};
+use dupsift_text::{Pipeline, TextOptions};
 use dupsift_contamination::{Builder, SHARED, Search, Weights, Words};
 use libfuzzer_sys::fuzz_target;
 

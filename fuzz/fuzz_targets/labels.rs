@@ -7,8 +7,8 @@ use std::io::Write as _;
 use std::path::Path;
 
 use dupsift::error::Error;
-use dupsift::io::Quoting;
-use dupsift::study::{Label, TruthFiles};
+use dupsift_input::Quoting;
+use dupsift_study::{Label, TruthFiles};
 use libfuzzer_sys::fuzz_target;
 
 /// The two ids and the label of each row, or the reason why the row cannot be used; and the first error.

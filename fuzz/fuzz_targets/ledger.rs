@@ -8,10 +8,10 @@ mod edits;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use dupsift::io::{Ledger, LedgerEntry, LedgerFile};
-use dupsift::shuffle::run::{Run, RunWriter};
-use dupsift::shuffle::saved_file::{LoadedFile, SavedFile, save_file};
-use dupsift::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Mapped, Ranks};
+use dupsift_publish::{Ledger, LedgerEntry, LedgerFile};
+use dupsift_spill::shuffle::run::{Run, RunWriter};
+use dupsift_spill::shuffle::saved_file::{LoadedFile, SavedFile, save_file};
+use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Mapped, Ranks};
 use libfuzzer_sys::fuzz_target;
 
 use edits::edited;

@@ -5,8 +5,8 @@
 
 use std::io::Write as _;
 
-use dupsift::encoding::Encoding;
-use dupsift::io::{Coding, Columns, Source, Taking, TextFiles, Want, find_all, open};
+use dupsift_core::encoding::Encoding;
+use dupsift_input::{Coding, Columns, Source, Taking, TextFiles, Want, find_all, open};
 use libfuzzer_sys::fuzz_target;
 
 const ENCODINGS: [&str; 8] = ["utf-8", "auto", "gbk", "gb18030", "big5", "utf-16le", "iso-2022-jp", "windows-1251"];

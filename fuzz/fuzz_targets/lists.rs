@@ -9,9 +9,9 @@ use std::sync::{Arc, Once};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use arrow::json::ReaderBuilder;
-use dupsift::encoding::Encoding;
-use dupsift::io::{Coding, Columns, Taking, TextFiles, Want, find_all, open};
-use dupsift::tables::Cell;
+use dupsift_core::encoding::Encoding;
+use dupsift_input::{Coding, Columns, Taking, TextFiles, Want, find_all, open};
+use dupsift_tables::Cell;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 //! Checks that nothing panics, that the limits hold, and that the same bytes give the same page.
 #![no_main]
 
-use dupsift::pages::{Method, Purifier, PurifyOptions, RawPage};
+use dupsift_pages::{Method, Purifier, PurifyOptions, RawPage};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -4,9 +4,9 @@
 
 use std::io::Write as _;
 
-use dupsift::encoding::Encoding;
+use dupsift_core::encoding::Encoding;
 use dupsift::error::Error;
-use dupsift::io::{Coding, Columns, Source, Taking, TextFiles, Want, find_all, open};
+use dupsift_input::{Coding, Columns, Source, Taking, TextFiles, Want, find_all, open};
 use libfuzzer_sys::fuzz_target;
 
 const ENCODINGS: [&str; 6] = ["utf-8", "auto", "gbk", "utf-16le", "iso-2022-jp", "windows-1251"];

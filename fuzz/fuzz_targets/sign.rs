@@ -5,9 +5,9 @@
 use std::sync::LazyLock;
 
 use dupsift::algorithm::{ALGORITHMS, Corpus, Params, Signer, specs};
-use dupsift::corpus::CorpusStats;
-use dupsift::row::{RowLayout, Signatures};
-use dupsift::text::{FieldValue, Pipeline, TextOptions};
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_core::row::{RowLayout, Signatures};
+use dupsift_text::{FieldValue, Pipeline, TextOptions};
 use libfuzzer_sys::fuzz_target;
 
 static STATS: LazyLock<CorpusStats> = LazyLock::new(CorpusStats::none);

@@ -4,7 +4,7 @@
 
 use std::io::Write as _;
 
-use dupsift::io::{Columns, Source, Want, find, open};
+use dupsift_input::{Columns, Source, Want, find, open};
 use libfuzzer_sys::fuzz_target;
 
 fn rows(source: &Source, want: &Want, target: usize) -> Vec<(u64, Result<Option<Vec<u8>>, String>)> {

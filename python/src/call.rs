@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use dupsift::engine::{Event, Progress, Sink, Unit, kept, stage_at_hand};
 use dupsift::error::{Error, Result};
-use dupsift::guard::guarded;
-use dupsift::job;
+use dupsift_core::guard::guarded;
+use dupsift_engine::engine::{Event, Progress, Sink, Unit, kept, stage_at_hand};
+use dupsift_engine::job;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 

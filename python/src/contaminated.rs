@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use arrow::array::AsArray;
 use arrow::datatypes::{Float32Type, Int64Type};
 use dupsift::error::{Error, Result};
-use dupsift::io::TableReader;
-use dupsift::options::{Spelling, Verb};
-use dupsift::{job, report};
+use dupsift::report;
 use dupsift_commands::contaminated::{Contaminated, ContaminationReport};
+use dupsift_engine::job;
+use dupsift_engine::options::{Spelling, Verb};
+use dupsift_input::TableReader;
 use dupsift_publish::names::refuse_standard_input;
 use pyo3::prelude::*;
 

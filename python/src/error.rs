@@ -9,7 +9,7 @@
 //! | anything else | dupsift.Error |
 
 use dupsift::error::{Error, Kind};
-use dupsift::options::Spelling;
+use dupsift_engine::options::Spelling;
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 

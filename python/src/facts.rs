@@ -2,7 +2,7 @@
 
 use dupsift::cli::algorithms::json_of_all;
 use dupsift::error::Error;
-use dupsift::recipe::{DEFAULT_PRESET, PRESETS};
+use dupsift_algorithms::recipe::{DEFAULT_PRESET, PRESETS};
 use pyo3::prelude::*;
 
 use crate::error::raised;
@@ -21,7 +21,7 @@ pub fn algorithms(py: Python<'_>) -> PyResult<String> {
 /// Returns the presets: the name, summary, algorithms and options of each preset, and whether it is the default.
 #[pyfunction]
 pub fn presets() -> Vec<Preset> {
-    let preset = |one: &dupsift::recipe::Preset| {
+    let preset = |one: &dupsift_algorithms::recipe::Preset| {
         (one.name, one.summary, one.algorithms, one.options.to_vec(), one.name == DEFAULT_PRESET.name)
     };
     PRESETS.iter().map(preset).collect()

@@ -12,9 +12,9 @@ use arrow::error::ArrowError;
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow::ffi_stream::FFI_ArrowArrayStream;
 use dupsift::error::{Error, Result, did_you_mean};
-use dupsift::io::TableWriter;
-use dupsift::io::several_texts::several;
-use dupsift::tables::read_as;
+use dupsift_input::several_texts::several;
+use dupsift_publish::TableWriter;
+use dupsift_tables::read_as;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyCapsuleMethods, PyString};
@@ -86,14 +86,14 @@ fn of_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyRe
 
 /// A new private folder for a frame, locked as long as this object exists. The caller removes the folder.
 #[pyclass(frozen, module = "dupsift._dupsift")]
-pub struct FrameFolder(dupsift::io::FrameFolder);
+pub struct FrameFolder(dupsift_publish::FrameFolder);
 
 #[pymethods]
 impl FrameFolder {
     /// Creates the folder in `beside`, or in the system's temporary folder.
     #[new]
     fn new(py: Python<'_>, beside: Option<PathBuf>) -> PyResult<FrameFolder> {
-        let folder = py.detach(|| dupsift::io::FrameFolder::create(beside.as_deref()));
+        let folder = py.detach(|| dupsift_publish::FrameFolder::create(beside.as_deref()));
         folder.map(FrameFolder).map_err(|error| raised(py, error))
     }
 

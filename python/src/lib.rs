@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 /// The extension module of the `dupsift` package.
 #[pymodule]
 fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    dupsift::guard::quiet();
+    dupsift_core::guard::quiet();
     call::set_up();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<columns::Column>()?;

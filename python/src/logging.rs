@@ -6,7 +6,7 @@
 use std::fmt::{Debug, Write};
 use std::sync::{Mutex, PoisonError};
 
-use dupsift::options::Spelling;
+use dupsift_engine::options::Spelling;
 use pyo3::prelude::*;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};

@@ -6,10 +6,10 @@ use arrow::array::{Array as _, ArrayRef, StringViewArray};
 use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 use dupsift::error::{Error, Result, did_you_mean};
-use dupsift::options::{Kind, Value};
-use dupsift::recipe::Recipe;
-use dupsift::tables::{lists, read_as, utf8};
-use dupsift::text::{TextOptions, TokenizerKind};
+use dupsift_algorithms::recipe::Recipe;
+use dupsift_engine::options::{Kind, Value};
+use dupsift_tables::{lists, read_as, utf8};
+use dupsift_text::{TextOptions, TokenizerKind};
 use pyo3::prelude::*;
 
 use crate::call::call;

@@ -1,8 +1,8 @@
 //! Converts keyword arguments to settings. The keywords are the names from the table of options, with `_` instead of `-`.
 
 use dupsift::error::{Error, Result, did_you_mean};
-use dupsift::options::{Kind, OptionSpec, Settings, Spelling, Value, Verb, in_groups, ours, resolve};
-use dupsift::reading;
+use dupsift_engine::options::{Kind, OptionSpec, Settings, Spelling, Value, Verb, in_groups, ours, resolve};
+use dupsift_engine::reading;
 use pyo3::prelude::*;
 
 use crate::frame::Asked;

@@ -4,11 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use dupsift::cluster::{self, Block, Blocks, Cluster, Frame, Kind, Known, Layout, Opened, Step};
 use dupsift::error::{Error, Result};
-use dupsift::guard::guarded;
-use dupsift::options::{Verb, resolve};
-use dupsift::{job, start};
+use dupsift::start;
+use dupsift_cluster::{Block, Blocks, Cluster, Frame, Kind, Known, Layout, Opened, Step};
+use dupsift_core::guard::guarded;
+use dupsift_engine::job;
+use dupsift_engine::options::{Verb, resolve};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -162,7 +163,7 @@ pub fn spark_map(
     folder: PathBuf,
 ) -> PyResult<SparkBlocks> {
     let blocks = work(py, || match step_of(step)? {
-        Step::Map(pass) => cluster::map(&corpus.0, &pass, &known.0, task, &folder),
+        Step::Map(pass) => dupsift_cluster::map(&corpus.0, &pass, &known.0, task, &folder),
         _ => Err(Error::Internal("this step requires rows".into())),
     })?;
     Ok(SparkBlocks(Mutex::new(blocks)))
@@ -182,7 +183,7 @@ pub fn spark_reduce(
     folder: PathBuf,
 ) -> PyResult<SparkBlocks> {
     let mut next = move || block_of(&rows, "take blocks");
-    let blocks = work(py, || cluster::reduce(&corpus.0, &step_of(step)?, &known.0, &mut next, &folder))?;
+    let blocks = work(py, || dupsift_cluster::reduce(&corpus.0, &step_of(step)?, &known.0, &mut next, &folder))?;
     Ok(SparkBlocks(Mutex::new(blocks)))
 }
 

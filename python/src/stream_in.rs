@@ -11,7 +11,7 @@ use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow::ffi_stream::FFI_ArrowArrayStream;
-use dupsift::guard::guarded;
+use dupsift_core::guard::guarded;
 
 type Result<T> = std::result::Result<T, ArrowError>;
 

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use dupsift::cli::run::called;
 use dupsift::error::{Error, Result};
-use dupsift::options::{AddedColumns, CorpusFiles, Spelling, Verb, resolve};
-use dupsift::reading::again::work_again;
-use dupsift::reading::{self, Writes};
-use dupsift::recipe::remove_if::RemoveIf;
 use dupsift::report::{self, DryRun, Screen};
-use dupsift::study::{self, ApplyOptions, CompareOptions, Entries, Finished, Judge, Survivors};
-use dupsift::{job, start, start_sample};
+use dupsift::{start, start_sample};
+use dupsift_algorithms::recipe::remove_if::RemoveIf;
 use dupsift_commands::purify::Purify;
+use dupsift_engine::job;
+use dupsift_engine::options::{AddedColumns, CorpusFiles, Spelling, Verb, resolve};
+use dupsift_engine::reading::again::work_again;
+use dupsift_engine::reading::{self, Writes};
+use dupsift_study::{self as study, ApplyOptions, CompareOptions, Entries, Finished, Judge, Survivors};
 use pyo3::prelude::*;
 
 use crate::call::call;

@@ -5,9 +5,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use dupsift::algorithm::{ALGORITHMS, Corpus, Params, specs};
-use dupsift::corpus::CorpusStats;
-use dupsift::row::{Pairs, Row, RowLayout, Signatures, Window};
-use dupsift::text::{Pipeline, TextOptions};
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_core::row::{Pairs, Row, RowLayout, Signatures, Window};
+use dupsift_text::{Pipeline, TextOptions};
 
 /// Counts the allocations of each thread and forwards every call to the system's allocator.
 struct Counting;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dupsift::text::{Analysis, Pipeline, TextOptions};
+use dupsift_text::{Analysis, Pipeline, TextOptions};
 use serde_json::json;
 
 use crate::kit::{Doc, Ran, python, read_docs, run, samples, write_docs};

@@ -1,7 +1,7 @@
 //! Compares the predicted categories of random documents with the predictions of scikit-learn's multinomial naive Bayes.
 
-use dupsift::pages::{Model, Trainer, TrainingOptions};
-use dupsift::text::{Pipeline, TextOptions};
+use dupsift_pages::{Model, Trainer, TrainingOptions};
+use dupsift_text::{Pipeline, TextOptions};
 use serde_json::json;
 
 use crate::kit::{Numbers, Ran, python};

@@ -8,13 +8,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use dupsift::cluster::{self, Block, Blocks, Cluster, Frame, Kind, Known, Layout, Opened, Step};
-use dupsift::engine::Progress;
 use dupsift::error::{Error, Result};
-use dupsift::job::RunReport;
-use dupsift::options::{RunOptions, Settings, Verb, resolve};
-use dupsift::reading::look;
-use dupsift::study::{Review, with_page};
+use dupsift_cluster::{Block, Blocks, Cluster, Frame, Kind, Known, Layout, Opened, Step};
+use dupsift_engine::engine::Progress;
+use dupsift_engine::job::RunReport;
+use dupsift_engine::options::{RunOptions, Settings, Verb, resolve};
+use dupsift_engine::reading::look;
+use dupsift_study::{Review, with_page};
 
 use crate::hot_key::of_the_same_sentences;
 use crate::kit::{assert_same_bytes, done, record, sample_docs, samples};
@@ -96,7 +96,7 @@ impl Cluster for Here<'_> {
                 Fault::Twice if pass.notes && task == 1 => 0,
                 _ => task,
             };
-            all(cluster::map(self.opened(), pass, &known, task, self.dir)?, &mut out)?;
+            all(dupsift_cluster::map(self.opened(), pass, &known, task, self.dir)?, &mut out)?;
         }
         Ok(self.keep(out))
     }
@@ -111,7 +111,7 @@ impl Cluster for Here<'_> {
         }
         for mut blocks in by_bucket.into_values() {
             // The last block comes first, because the order of blocks must not matter.
-            all(cluster::reduce(self.opened(), step, &known, &mut || Ok(blocks.pop()), self.dir)?, &mut out)?;
+            all(dupsift_cluster::reduce(self.opened(), step, &known, &mut || Ok(blocks.pop()), self.dir)?, &mut out)?;
         }
         Ok(self.keep(out))
     }
@@ -144,7 +144,7 @@ fn over(input: &Path, out: &Path, given: &[(&str, &str)], fault: Fault) -> Resul
     let inputs = look(&options, &cancel)?;
     let page = |_: &RunReport, _: &Review| Ok(String::new());
     let cluster = Here::new(&options, dir.path(), fault);
-    cluster::run(&options, inputs, &cluster, &Progress::hidden(), &cancel, &with_page(&page))?;
+    dupsift_cluster::run(&options, inputs, &cluster, &Progress::hidden(), &cancel, &with_page(&page))?;
     assert!(cluster.frames.lock().unwrap().is_empty(), "blocks that are not needed any more lie there");
     Ok(())
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use dupsift::text::{Pipeline, TextOptions};
+use dupsift_text::{Pipeline, TextOptions};
 use serde_json::Value;
 
 use crate::kit::{
@@ -321,7 +321,7 @@ fn presets_are_entries() {
     );
     assert_eq!(algorithms[0]["alone"].as_u64(), Some(alone("tf", &["tf"])));
     assert_eq!(study["agreement"][3][4], study["agreement"][3][3]);
-    let advice = dupsift::options::Spelling::Flags.of(study["advice"]["sentence"].as_str().unwrap());
+    let advice = dupsift_engine::options::Spelling::Flags.of(study["advice"]["sentence"].as_str().unwrap());
     assert!(told.stdout.ends_with(&format!("{advice}\n")) && advice.starts_with("for this corpus, use `"), "{advice}");
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
     let lead = format!("F{}.", advice.strip_prefix('f').unwrap());
@@ -398,7 +398,7 @@ fn every_preset_is_compared_where_nothing_is_typed() {
     write_docs(&input, &numbered(texts), 10);
     let told = compare(&input, &out, &[]).ends_with(0);
     let study = study(&out);
-    assert_eq!(study["algorithms"].as_array().unwrap().len(), members() + dupsift::recipe::PRESETS.len());
+    assert_eq!(study["algorithms"].as_array().unwrap().len(), members() + dupsift_algorithms::recipe::PRESETS.len());
     assert_eq!(study["judge"]["name"], "versions:0.8");
     assert!(
         told.stdout.contains("31 algorithms and 4 presets") && told.stdout.contains("recall is relative to the pool"),

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
-use dupsift::engine::Progress;
-use dupsift::study::{self, ExplainedAlgorithm, Explanation, Finished, Verdict};
+use dupsift_engine::engine::Progress;
+use dupsift_study::{self as study, ExplainedAlgorithm, Explanation, Finished, Verdict};
 use serde_json::Value;
 
 use crate::kit::{

@@ -479,7 +479,8 @@ fn prompted(count: usize) -> Vec<String> {
     // Every word occurs in several documents, so no word is rare.
     let vocabulary = words("word", 150);
     let five = |seed: usize| {
-        let word = |at: usize| vocabulary[(dupsift::hash::splitmix64(seed as u64, at as u64) % 150) as usize].as_str();
+        let word =
+            |at: usize| vocabulary[(dupsift_core::hash::splitmix64(seed as u64, at as u64) % 150) as usize].as_str();
         (0..5).map(word).collect::<Vec<_>>().join(" ")
     };
     (0..count).map(|n| format!("{prompt} user: {} assistant: {}", five(2 * n), five(2 * n + 1))).collect()

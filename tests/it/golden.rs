@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use dupsift::algorithm::ALGORITHMS;
-use dupsift::hash::hash64;
+use dupsift_core::hash::hash64;
 use expect_test::expect_file;
 
 use crate::kit::{done, names_in, pairs, record, samples};

@@ -1,7 +1,7 @@
 //! Tests many documents with the same signature but different texts. The work is proportional to the number of documents, and all of it is
 //! counted. The tests use counts rather than seconds, because counts are the same on every machine.
 
-use dupsift::hash::splitmix64;
+use dupsift_core::hash::splitmix64;
 use serde_json::Value;
 
 use crate::kit::{assert_same_bytes, done, numbered, record, write_docs};

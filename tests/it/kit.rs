@@ -424,7 +424,7 @@ impl Numbers {
     /// Returns a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(1);
-        (dupsift::hash::splitmix64(20_071, self.0) % bound as u64) as usize
+        (dupsift_core::hash::splitmix64(20_071, self.0) % bound as u64) as usize
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use dupsift::engine::Progress;
-use dupsift::study::{self, Explanation, Finished, Verdict};
+use dupsift_engine::engine::Progress;
+use dupsift_study::{self as study, Explanation, Finished, Verdict};
 
 use crate::index_place::{IndexPlace, dealt, law, looked_after};
 use crate::kit::{

@@ -3,7 +3,7 @@
 
 use std::fs::read_to_string;
 
-use dupsift::hash::splitmix64;
+use dupsift_core::hash::splitmix64;
 use serde_json::Value;
 
 use crate::kit::{Ran, numbered, pairs, program, record, write_docs};

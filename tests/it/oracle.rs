@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dupsift::algorithm::{Corpus, Params, by_name, specs};
-use dupsift::corpus::CorpusStats;
-use dupsift::row::Signatures;
-use dupsift::text::{Pipeline, TextOptions};
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_core::row::Signatures;
+use dupsift_text::{Pipeline, TextOptions};
 
 use crate::kit::{Doc, doc_pairs, done, made_docs, pairs, stars, write_docs};
 

@@ -7,11 +7,12 @@ use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
 use dupsift::RunReport;
-use dupsift::engine::Progress;
-use dupsift::number::{share, thousands};
 use dupsift::report::{self, Detail, Screen};
-use dupsift::study::{
-    self, ComparisonReport, EvaluationReport, Explanation, Finished, Outcome, Review, ShownFigure, truth_quotes,
+use dupsift_core::number::{share, thousands};
+use dupsift_engine::engine::Progress;
+use dupsift_study::{
+    self as study, ComparisonReport, EvaluationReport, Explanation, Finished, Outcome, Review, ShownFigure,
+    truth_quotes,
 };
 use serde_json::{Value, json};
 

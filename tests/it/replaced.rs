@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use dupsift::engine::Progress;
 use dupsift::error::Error;
-use dupsift::options::CorpusFiles;
-use dupsift::study::{self, ApplyOptions, Finished, truth_quotes};
+use dupsift_engine::engine::Progress;
+use dupsift_engine::options::CorpusFiles;
+use dupsift_study::{self as study, ApplyOptions, Finished, truth_quotes};
 
 use crate::kit::{Ran, names_in, numbered, program, record, run, write_docs};
 
@@ -84,7 +84,7 @@ fn commands_that_only_read_do_not_mix_two_results() {
 #[test]
 fn apply_is_refused_while_a_run_writes_the_output() {
     let place = Place::new();
-    let lock = dupsift::io::WorkFolder::take(&place.at("out"), None).unwrap();
+    let lock = dupsift_publish::WorkFolder::take(&place.at("out"), None).unwrap();
     let apply = || Ran::of(program().arg("apply").arg(place.at("out")).args(["--corpus", "keep"]).output().unwrap());
     // The lock of this process is seen by another process.
     apply().ends_with(2).says(&["another run is writing ", "help: wait until it ends"]);

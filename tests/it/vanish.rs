@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use clap::Parser as _;
 use dupsift::cli::args::{Arguments, Verb};
-use dupsift::engine::Progress;
 use dupsift::error::Error;
-use dupsift::job::{RunReport, run as run_job};
-use dupsift::options::{RunOptions, resolve};
-use dupsift::reading::look;
-use dupsift::study::{Review, with_page};
+use dupsift_engine::engine::Progress;
+use dupsift_engine::job::{RunReport, run as run_job};
+use dupsift_engine::options::{RunOptions, resolve};
+use dupsift_engine::reading::look;
+use dupsift_study::{Review, with_page};
 
 use crate::kit::{Ran, Table, assert_same_bytes, done, made_docs, program, record, write_docs};
 

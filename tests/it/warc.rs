@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use dupsift::io::{Columns, Want, find, open};
-use dupsift::tables::Cell;
+use dupsift_input::{Columns, Want, find, open};
+use dupsift_tables::Cell;
 use serde_json::{Value, json};
 
 use crate::kit::{Ran, python};

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use arrow::array::{ArrayRef, Int64Array, StringArray};
 use dupsift::Job;
-use dupsift::incremental::upkeep::{self, Forget};
-use dupsift::index::{Index, Manifest};
+use dupsift_incremental::upkeep::{self, Forget};
+use dupsift_index::{Index, Manifest};
 
 use crate::kit::{Numbers, Ran, Table, files_below, program, record, write_columns};
 
@@ -146,7 +146,7 @@ impl Law {
 
     fn manifest(&self) -> Option<Manifest> {
         let index = if self.index().is_dir() {
-            Index::look(&self.index(), |_| Ok(dupsift::index::State::Lost)).unwrap()
+            Index::look(&self.index(), |_| Ok(dupsift_index::State::Lost)).unwrap()
         } else {
             None
         };

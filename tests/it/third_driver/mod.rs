@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, StringArray};
 use dupsift::algorithm::ALGORITHMS;
-use dupsift::recipe::{DEFAULT_PRESET, Recipe};
+use dupsift_algorithms::recipe::{DEFAULT_PRESET, Recipe};
 
 use crate::kit::{
     Doc, Table, done, made_docs, read_docs, record, run, sample_docs, samples, write_columns, write_docs,

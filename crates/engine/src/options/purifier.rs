@@ -72,7 +72,7 @@ pub(super) fn parse_purify(typed: &str) -> Result<PurifyOptions> {
     }
     let params = Params::check(&format!("`purify={name}`"), PURIFY_PARAMS, &pairs)?;
     Ok(PurifyOptions {
-        method: method,
+        method,
         fallback: if params.word("other") == "skip" { Fallback::Skip } else { Fallback::Visible },
         max_bytes: params.count("max_bytes"),
         max_elements: params.count("max_elements"),
