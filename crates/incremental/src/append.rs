@@ -19,9 +19,9 @@ use dupsift_core::number::{counted, thousands};
 use dupsift_core::safe_fs::listing::{self, is_folder, is_there};
 use dupsift_core::safe_fs::{self, Readers};
 use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::decided::{self, Decided};
 use dupsift_engine::job::pair::classes::Classes;
 use dupsift_engine::job::run_report::RemovalReport;
-use dupsift_engine::job::write::removals::{self, Decided};
 use dupsift_engine::matching::meeting::{Keys, Numbered};
 use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
@@ -302,7 +302,7 @@ fn fates<'f>(session: &Session<'_>, finished: &FinishedBatch<'f>) -> Result<Fate
     let kept_for = AtomicCells::new(session.engine.dir, "fates", session.rows() as usize)?;
     let removed = AtomicBits::new(session.engine.dir, "removed", session.documents() as usize)?;
     if let Some(decided) = finished.decided {
-        removals::each(decided, session.engine.budget.a_thread, |doc, kept| {
+        decided::each(decided, session.engine.budget.a_thread, |doc, kept| {
             removed.set(doc as usize);
             if let Some(own) = doc.checked_sub(session.base) {
                 kept_for.store(own as usize, session.number(kept) + 1);

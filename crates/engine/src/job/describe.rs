@@ -6,9 +6,10 @@ use super::run_report::{
 };
 use crate::engine::{StageReport, now};
 use crate::job::check::address_note;
+use crate::job::decided::Decided;
 use crate::job::pair::classes::Classes;
 use crate::job::read::intake::Taken;
-use crate::job::write::removals::{Decided, Removals};
+use crate::job::write::removals::Removals;
 use crate::options::record;
 use crate::reading::content_hashes;
 use crate::reading::input_notes;

@@ -6,6 +6,7 @@
 pub mod algorithm_state;
 pub mod check;
 pub mod cut;
+pub mod decided;
 mod describe;
 pub(crate) mod estimate;
 mod folders;
@@ -20,6 +21,7 @@ pub mod saved;
 pub mod story;
 #[cfg(test)]
 mod story_tests;
+pub mod text_edits;
 mod timing;
 pub mod write;
 

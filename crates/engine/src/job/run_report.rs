@@ -14,7 +14,7 @@ use crate::reading::{PurifyReport, RejectionsReport, SourceReport};
 use dupsift_algorithms::steps::group::Compared;
 use dupsift_algorithms::steps::guard::{Fired, OVER_READING};
 use dupsift_algorithms::steps::parts::PartsReport;
-use dupsift_core::number::thousands;
+use dupsift_core::number::{counted_as, thousands};
 pub use dupsift_index::IndexReport;
 use dupsift_publish::{is_inside, is_plain};
 use dupsift_tables::LostValues;
@@ -281,6 +281,24 @@ pub struct CutReport {
 }
 
 impl CutReport {
+    /// Returns warnings about the passages that were not found.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.passages == 0 && self.without_blank_lines > 0 {
+            warnings.push(format!(
+                "no repeated paragraph was found, but {documents_have} several lines and no blank line; if each line is a paragraph, use `cut=lines`",
+                documents_have = counted_as(self.without_blank_lines, "document has|documents have")
+            ));
+        }
+        if self.undecided > 0 {
+            warnings.push(format!(
+                "{passages_were} kept, because they overlap a long chain of other repeated passages; another run over deduped/ finds them",
+                passages_were = counted_as(self.undecided, "repeat was|repeats were")
+            ));
+        }
+        warnings
+    }
+
     /// Returns the share of the kept text that is cut, from 0 to 1.
     pub fn share(&self) -> f64 {
         self.characters as f64 / self.characters_kept.max(1) as f64

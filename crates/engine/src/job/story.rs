@@ -6,10 +6,12 @@
 use std::sync::Arc;
 
 use super::algorithm_state::AlgorithmState;
+use super::cut;
 use super::read_back::Frozen;
 use super::run_report::RunReport;
 use super::saved::{Counts, SavedState};
 use crate::engine::checkpoints::Checkpoints;
+use crate::job::decided::Decided;
 use crate::job::pair::classes::Classes;
 use crate::job::pair::group::Relation;
 use crate::job::pair::links::Earlier;
@@ -19,7 +21,6 @@ use crate::job::read::intake::Taken;
 use crate::job::read::learn;
 use crate::job::read::passes::{Before, First, Passes, Stored, Waiting};
 use crate::job::write::output;
-use crate::job::write::removals::Decided;
 use crate::matching::indexed::Indexed;
 use crate::matching::meeting::{Keys, Meeting};
 use crate::reading::document::View;
@@ -188,7 +189,12 @@ pub fn attempt(
     let tables = frozen.as_ref().map(|frozen| frozen.tables).filter(|_| variant.writes_statistics());
     let tables = plan.counts.map(|counts| counts.needs).or(tables);
     let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
-    let (mut report, decided) = output::write(session, stage, &saved, algorithms, contents, known)?;
+    let mut decisions = output::decide(session, &saved, algorithms, contents, known)?;
+    let edits = match &mut decisions.decided {
+        Some(decided) => cut::cut(session, &saved, &taken, decided, &decisions.ids)?,
+        None => None,
+    };
+    let (mut report, decided) = output::write(session, stage, &saved, decisions, edits, known)?;
     report.resumed = checkpoints.resumed();
     report.frozen = frozen.map(|frozen| frozen.report);
     let decided = decided.as_ref();

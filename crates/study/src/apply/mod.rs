@@ -29,18 +29,20 @@ use dupsift_core::safe_fs;
 use dupsift_core::safe_fs::listing::is_there;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
-use dupsift_engine::job::cut::{Cuts, read_back};
+use dupsift_engine::job::cut::read_back;
+use dupsift_engine::job::decided::{self, Decided};
 use dupsift_engine::job::pair::classes::Classes;
 use dupsift_engine::job::pair::components::Components;
 use dupsift_engine::job::read::intake::Taken;
 use dupsift_engine::job::read::keep::{KeepOrder, KeepRecorder};
 use dupsift_engine::job::read::reading::note_again;
 use dupsift_engine::job::run_report::{CorpusReport, RemovalReport};
+use dupsift_engine::job::text_edits::TextEdits;
 use dupsift_engine::job::write::attributes::Known;
 use dupsift_engine::job::write::corpus_files;
 use dupsift_engine::job::write::decide::{Deciding, clusters_by, decide_by};
 use dupsift_engine::job::write::last_reading;
-use dupsift_engine::job::write::removals::{self, Decided};
+use dupsift_engine::job::write::removals;
 use dupsift_engine::job::write::tables::rejected_table;
 use dupsift_engine::options::{AddedColumns, CorpusFiles, RunOptions, Settings};
 use dupsift_engine::reading::again::work_again;
@@ -119,7 +121,7 @@ fn survivors_of(
         let keep = order(session, &shown, &removal.keep_columns)?;
         let decided = pairs.decide(session, &keep, &shown)?;
         let mut survivors = Survivors { rows: session.documents(), removed: Vec::new() };
-        removals::each(&decided, session.engine.budget.a_thread, |doc, kept| Ok(survivors.removed.push((doc, kept))))?;
+        decided::each(&decided, session.engine.budget.a_thread, |doc, kept| Ok(survivors.removed.push((doc, kept))))?;
         Ok(survivors)
     })
 }
@@ -193,7 +195,7 @@ fn apply_in(
         let corpus = match &pairs {
             Some(pairs) => with_documents(session, finished, &stage, pairs, is_other)?,
             None => {
-                let decided = removals::decided_again(session, removed(session, finished)?, None)?;
+                let decided = decided::decided_again(session, removed(session, finished)?, None)?;
                 let rejected = rejected(session, finished)?;
                 let cuts = cuts(session, finished, false)?;
                 corpus_files::write_by(session, &stage, (&decided, &rejected), cuts.as_ref(), None)?
@@ -379,7 +381,7 @@ fn with_documents(
         true => pairs.decide(session, &taken.columns.keep, &shown)?,
         false => {
             let clusters = pairs.clusters(session, &taken.columns.keep, &shown)?;
-            removals::decided_again(session, removed(session, finished)?, Some(clusters))?
+            decided::decided_again(session, removed(session, finished)?, Some(clusters))?
         }
     };
     let cuts = cuts(session, finished, true)?;
@@ -464,7 +466,7 @@ fn rejected(session: &Session<'_>, finished: &Finished) -> Result<Rejected> {
 }
 
 /// Returns the passages that the run cut; `None` if there are none.
-fn cuts(session: &Session<'_>, finished: &Finished, measures: bool) -> Result<Option<Cuts>> {
+fn cuts(session: &Session<'_>, finished: &Finished, measures: bool) -> Result<Option<TextEdits>> {
     if session.options.cut.what.is_none() {
         return Ok(None);
     }

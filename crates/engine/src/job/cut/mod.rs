@@ -1,4 +1,4 @@
-//! Cuts repeated passages from the documents that are kept (`--cut`).
+//! TextEdits repeated passages from the documents that are kept (`--cut`).
 //!
 //! ```text
 //! order     Puts the kept documents into the order of --keep.
@@ -9,35 +9,39 @@
 //! covered   Finds first copies that are cut as part of other passages, and repeats the previous step without them, until all first copies
 //!           are kept (for runs, one pass over the documents with repeats each time).
 //! places    Turns repeats into places that are cut (one pass over the documents with repeats).
+//! emptied   Removes the documents in which too little text remains.
 //! ```
 //!
 //! `dupsift_passages` defines what a passage is and where it is cut. A passage with a million occurrences yields a million rows, but no
-//! pairs. The cuts in `places` are also used by the guard, the tables and the corpus writer.
+//! pairs. The result is the edits of texts (`job/text_edits.rs`), which the guard, the tables and the corpus
+//! writer use, and the removals of the documents in which too little text remains.
 
 mod costliest;
+mod covered;
+mod emptied;
+mod find_repeats;
 mod order;
 mod places;
 mod recurring;
 mod repeats;
 mod rows;
-mod table;
 
-pub use places::{Cuts, DocCuts, Emptied, read_back};
-pub use table::write;
+pub use places::read_back;
 
+use super::decided::Decided;
 use super::run_report::CutReport;
-use super::write::removals::{self, Decided};
+use super::text_edits::TextEdits;
 use crate::job::read::intake::Taken;
 use crate::job::saved::SavedState;
 use crate::options::RunOptions;
 use crate::reading::ids::Ids;
 use crate::session::Session;
+use covered::Covered;
 use dupsift_algorithms::steps::passes::{Pass, Size};
 use dupsift_core::error::Result;
-use dupsift_core::number::counted_as;
 use dupsift_passages::{Cut, Rule};
+use find_repeats::find_repeats;
 use order::Order;
-use places::Covered;
 
 /// Returns the passes that a run over a corpus of this size makes to find the passages to cut. A dry run prints these passes as part of its
 /// plan.
@@ -84,13 +88,13 @@ pub fn cut(
     taken: &Taken,
     decided: &mut Decided,
     ids: &Ids<'_>,
-) -> Result<Option<(Cuts, CutReport)>> {
+) -> Result<Option<(TextEdits, CutReport)>> {
     let Some(rule) = session.options.cut.rule() else { return Ok(None) };
     let order = Order::new(session, taken, decided)?;
     let repeats = saved.step(|keys| &keys.cut, || repeats(session, &order, rule, taken.text_bytes))?;
     let (cuts, costliest) = places::find(session, rule.cut, &repeats)?;
     let compares = |a: u64, b: u64| order.are_compared(a, b);
-    let emptied = cuts.emptied(session, decided, &compares)?;
+    let emptied = emptied::emptied(&cuts, session, decided, &compares)?;
     let mut report = CutReport {
         cut: rule.cut.to_string(),
         characters_kept: order.characters(),
@@ -109,26 +113,8 @@ pub fn cut(
         Ok(())
     })?;
     report.costliest = costliest.into_iter().map(|one| one.report(session, ids)).collect();
-    removals::add_emptied(session, decided, &emptied, &compares)?;
+    emptied::add_emptied(session, decided, &emptied, &compares)?;
     Ok(Some((cuts, report)))
-}
-
-/// Returns warnings about the passages that were not found.
-pub fn warnings(report: &CutReport) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if report.passages == 0 && report.without_blank_lines > 0 {
-        warnings.push(format!(
-            "no repeated paragraph was found, but {documents_have} several lines and no blank line; if each line is a paragraph, use `cut=lines`",
-            documents_have = counted_as(report.without_blank_lines, "document has|documents have")
-        ));
-    }
-    if report.undecided > 0 {
-        warnings.push(format!(
-            "{passages_were} kept, because they overlap a long chain of other repeated passages; another run over deduped/ finds them",
-            passages_were = counted_as(report.undecided, "repeat was|repeats were")
-        ));
-    }
-    warnings
 }
 
 /// The maximum number of times that repeats are determined again. It is odd; see [`repeats()`].
@@ -146,10 +132,10 @@ fn repeats(session: &Session<'_>, order: &Order, rule: Rule, text_bytes: u64) ->
         Some(anchors) => (rows::of_runs(session, order, &anchors, text_bytes)?, 0),
         None => rows::of_units(session, order, rule.cut, text_bytes)?,
     };
-    let (mut found, mut count) = repeats::find(session, order, rule, &rows, None)?;
+    let (mut found, mut count) = find_repeats(session, order, rule, &rows, None)?;
     for _ in 0..if rule.overlaps() && !rule.cuts_first { ROUNDS } else { 0 } {
         let covered = Covered::new(session, rule.cut, &found)?;
-        let (next, of_next) = repeats::find(session, order, rule, &rows, Some(&covered))?;
+        let (next, of_next) = find_repeats(session, order, rule, &rows, Some(&covered))?;
         let undecided = count.abs_diff(of_next);
         (found, count) = (next, of_next);
         found.counts.undecided = undecided;

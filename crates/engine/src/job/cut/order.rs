@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::engine::numbers::Numbers;
+use crate::job::decided::{self, Decided};
 use crate::job::read::intake::Taken;
-use crate::job::write::removals::{self, Decided};
 use crate::reading::scopes::Noted;
 use crate::session::Session;
 use dupsift_core::error::Result;
@@ -31,11 +31,11 @@ impl Order {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn new(session: &Session<'_>, taken: &Taken, decided: &Decided) -> Result<Order> {
+    pub fn new(session: &Session<'_>, taken: &Taken, decisions: &Decided) -> Result<Order> {
         let running = session.engine.clock.stage("order kept documents");
         let (dir, all) = (session.engine.dir, session.documents());
         let out = AtomicBits::new(dir, "not-kept", all as usize)?;
-        removals::each(decided, session.engine.budget.a_thread, |doc, _| Ok(_ = out.set(doc as usize)))?;
+        decided::each(decisions, session.engine.budget.a_thread, |doc, _| Ok(_ = out.set(doc as usize)))?;
         taken.rejected.each(session.engine, |doc, _, _| Ok(_ = out.set(doc as usize)))?;
         let kept = AtomicBits::new(dir, "kept", all as usize)?;
         let is_kept = |doc: &u64| !out.get(*doc as usize);

@@ -2,13 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::removals::{Decided, fate};
 use crate::engine::numbers::Numbers;
-use crate::job::cut::Cuts;
+use crate::job::decided::{Decided, fate};
 use crate::job::pair::classes::{Classes, number};
 use crate::job::pair::components::Components;
 use crate::job::read::intake::Taken;
 use crate::job::run_report::FolderReport;
+use crate::job::text_edits::TextEdits;
 use crate::reading::ids::Ids;
 use crate::reading::rejected::Rejected;
 use crate::reading::source_values::SourceValues;
@@ -75,7 +75,7 @@ pub struct Known<'k> {
     /// The ids of all documents.
     pub ids: &'k Ids<'k>,
     /// The passages cut from kept documents, if passages are cut.
-    pub cuts: Option<&'k Cuts>,
+    pub cuts: Option<&'k TextEdits>,
 }
 
 /// Holds the values of the columns that are added to the kept rows.
@@ -233,7 +233,7 @@ fn push(
     // Documents that were removed in favor of another document were not searched for passages.
     let is_text = removed == Some(false) || reason == Some(EMPTIED);
     let characters = known.taken.columns.keep.length(doc);
-    let cut = |cuts: &Cuts| match cuts.of(doc) {
+    let cut = |cuts: &TextEdits| match cuts.of(doc) {
         Some(cuts) => (cuts.share(characters), u64::from(cuts.left)),
         None => (0.0, u64::from(characters)),
     };

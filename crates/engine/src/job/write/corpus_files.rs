@@ -4,10 +4,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::attributes::{self, ClusterColumns, Known};
-use super::removals::Decided;
-use crate::job::cut::Cuts;
+use crate::job::decided::Decided;
 use crate::job::pair::classes::number;
 use crate::job::run_report::{CorpusReport, FolderReport};
+use crate::job::text_edits::TextEdits;
 use crate::options::RunOptions;
 use crate::reading::read::large_page;
 use crate::reading::rejected::Rejected;
@@ -163,7 +163,7 @@ pub fn write_by(
     session: &Session<'_>,
     stage: &Stage,
     (decided, rejected): (&Decided, &Rejected),
-    cuts: Option<&Cuts>,
+    cuts: Option<&TextEdits>,
     known: Option<Known<'_>>,
 ) -> Result<CorpusReport> {
     let fates = Fates::new(session, decided, rejected)?;

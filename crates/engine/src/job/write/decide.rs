@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::look_ahead::{Asking, blocks};
-use super::removals::{Decided, ROW, push_representative, push_row};
 use crate::engine::numbers::Numbers;
+use crate::job::decided::{Decided, ROW, push_representative, push_row};
 use crate::job::pair::classes::Classes;
 use crate::job::pair::components::Components;
 use crate::job::pair::contents::{Contents, Looking};

@@ -9,6 +9,7 @@ pub(crate) mod look_ahead;
 pub mod other_input;
 pub mod output;
 pub(crate) mod pairs;
+pub(crate) mod passages;
 pub mod removals;
 pub mod stored_texts;
 pub mod tables;

@@ -1,4 +1,4 @@
-//! Writes the tables of the output and creates the record of the run from the results of the algorithms.
+//! Decides which documents are removed, and then writes the tables of the output and creates the record of the run.
 
 use std::sync::Arc;
 
@@ -7,20 +7,23 @@ use super::corpus_files;
 use super::decide;
 use super::last_reading;
 use super::pairs;
-use super::removals::{self, Decided};
+use super::passages;
+use super::removals;
 use super::stored_texts;
 use super::tables::{Expanded, Tables, Written};
 use crate::job::algorithm_state::{AlgorithmState, each};
-use crate::job::cut;
+use crate::job::decided::Decided;
 use crate::job::describe;
 use crate::job::guards;
 use crate::job::pair::classes::Classes;
 use crate::job::pair::contents::{Alike, Compared, Contents};
 use crate::job::pair::group::Relation;
 use crate::job::read::intake::Taken;
-use crate::job::run_report::RunReport;
+use crate::job::run_report::{CutReport, RunReport};
 use crate::job::saved::SavedState;
+use crate::job::text_edits::TextEdits;
 use crate::reading::document::View;
+use crate::reading::ids::Ids;
 use crate::reading::losses::Losses;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::Stats;
@@ -48,20 +51,33 @@ pub struct Corpus<'c> {
     pub losses: &'c Losses<'c>,
 }
 
-/// Decides which documents are removed, writes all tables, and creates the record. `contents` holds the previously recorded document
-/// contents.
-pub fn write(
-    session: &Session<'_>,
-    stage: &Stage,
+/// Holds the pairs of documents and the removal decisions, before anything is written.
+pub struct Decisions<'d> {
+    algorithms: Vec<AlgorithmState<'d, Expanded>>,
+    /// The ids of the documents that appear in a table.
+    pub ids: Ids<'d>,
+    /// The removal decisions; `None` if nothing is removed.
+    pub decided: Option<Decided>,
+    contents: Option<Contents>,
+    /// The number of rejected rows of each file.
+    rejected: Vec<u64>,
+}
+
+/// Expands the pairs of all algorithms, and decides which documents are removed. `contents` holds the previously recorded document contents.
+///
+/// # Errors
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
+pub fn decide<'d>(
+    session: &Session<'d>,
     saved: &SavedState<'_>,
-    algorithms: Vec<AlgorithmState<'_, Relation>>,
+    algorithms: Vec<AlgorithmState<'d, Relation>>,
     contents: Contents,
     corpus: Corpus<'_>,
-) -> Result<(RunReport, Option<Decided>)> {
-    let Corpus { taken, copies, view, stats, tables, models, losses } = corpus;
+) -> Result<Decisions<'d>> {
+    let Corpus { taken, copies, view, .. } = corpus;
     let shown = Arc::new(AtomicBits::new(session.engine.dir, "shown", session.documents() as usize)?);
     let alike = Alike::new(session, copies)?;
-    let mut algorithms = each(algorithms, |bound, relation, report| {
+    let algorithms = each(algorithms, |bound, relation, report| {
         let pairs = pairs::expand(session, bound, &relation, &alike, &taken.columns.keep, &shown)?;
         pairs.note(report);
         if bound.verify().is_none() {
@@ -76,12 +92,25 @@ pub fn write(
     let contents = contents.map(|contents| contents.offer(saved)).transpose()?;
     let relations: Vec<&Relation> = algorithms.iter().map(|algorithm| &algorithm.now.relation).collect();
     let decide = || decide::decide(session, &relations, copies, &taken.columns.keep, &shown, contents.as_ref());
-    let mut decided = session.options.removal.removes.then(decide).transpose()?;
-    let cut = match &mut decided {
-        Some(decided) => cut::cut(session, saved, taken, decided, &ids)?,
-        None => None,
-    };
-    let (cuts, cut) = cut.unzip();
+    let decided = session.options.removal.removes.then(decide).transpose()?;
+    Ok(Decisions { algorithms, ids, decided, contents, rejected })
+}
+
+/// Writes all tables, and creates the record. `edits` holds the edits of texts and their record, if texts are edited.
+///
+/// # Errors
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
+pub fn write(
+    session: &Session<'_>,
+    stage: &Stage,
+    saved: &SavedState<'_>,
+    decisions: Decisions<'_>,
+    edits: Option<(TextEdits, CutReport)>,
+    corpus: Corpus<'_>,
+) -> Result<(RunReport, Option<Decided>)> {
+    let Corpus { taken, copies, view: _, stats, tables, models, losses } = corpus;
+    let Decisions { mut algorithms, ids, mut decided, contents, rejected } = decisions;
+    let (cuts, cut) = edits.unzip();
     let looked_at = decided.as_mut().and_then(|decided| decided.looked_at.take());
     let compared = looked_at.map(|looked_at| Compared { copies: copies.clone(), contents, looked_at });
     let label = |at: &usize| (&*algorithms[*at].bound.label, &*models[*at]);
@@ -101,7 +130,7 @@ pub fn write(
     };
     let written = tables.write(session, stage)?;
     note(&mut algorithms, &written);
-    cuts.as_ref().map_or(Ok(()), |cuts| cut::write(session, stage, cuts, &ids))?;
+    cuts.as_ref().map_or(Ok(()), |cuts| passages::write(session, stage, cuts, &ids))?;
     let known = |decided| Known { decided, taken, copies, ids: &ids, cuts: cuts.as_ref() };
     let decisions = decided.as_ref().filter(|_| !session.options.output.corpus.is_none()).map(known);
     let copied = decisions.map(|known| corpus_files::write(session, stage, known)).transpose()?;
@@ -114,7 +143,7 @@ pub fn write(
     inputs.for_each(|(input, rows)| input.rejected = *rows);
     report.corpus = copied;
     report.stored_texts = stored;
-    report.warnings.extend(cut.iter().flat_map(cut::warnings));
+    report.warnings.extend(cut.iter().flat_map(CutReport::warnings));
     report.cut = cut;
     report.sources =
         removals::by_source(session, taken.columns.sources.as_ref(), decided.as_ref(), copies, cuts.as_ref())?;

@@ -10,7 +10,7 @@ use arrow::array::builder::StringBuilder;
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
-use super::removals::{self, Decided};
+use crate::job::decided::{self, Decided};
 use crate::job::run_report::FolderReport;
 use crate::reading::document::View;
 use crate::reading::purified::{Reading, asks, how, texts};
@@ -52,7 +52,7 @@ pub fn columns(session: &Session<'_>) -> Vec<String> {
 pub fn write(session: &Session<'_>, stage: &Stage, decided: &Decided) -> Result<FolderReport> {
     let running = session.engine.clock.stage("store texts");
     let stored = Arc::new(AtomicBits::new(session.engine.dir, "stored-texts", session.documents() as usize)?);
-    removals::each(decided, session.engine.budget.a_thread, |doc, kept| {
+    decided::each(decided, session.engine.budget.a_thread, |doc, kept| {
         [doc, kept].into_iter().for_each(|doc| _ = stored.set(doc as usize));
         session.engine.go_on()
     })?;

@@ -6,8 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::clusters::{self, ClusterCounts};
 use super::pairs::{self, DocumentPairs, Shown};
-use super::removals::{self, Decided, Removals};
+use super::removals::{self, Removals};
 use crate::job::algorithm_state::AlgorithmState;
+use crate::job::decided::Decided;
 use crate::job::pair::classes::Classes;
 use crate::job::pair::contents::Compared;
 use crate::job::pair::group::Relation;
