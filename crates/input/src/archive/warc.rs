@@ -8,9 +8,9 @@
 use crate::archive::page::{broken, payload};
 use crate::archive::records::{Found, Head, Records};
 use crate::compressed::coding::Coding;
+use crate::format::columns::Columns;
 use crate::format::open::{Archived, Piece};
 use crate::format::read::Reading;
-use crate::format::schema::Columns;
 use crate::format::want::{MAX_BATCH_ROWS, Want};
 use arrow::array::ArrayRef;
 use arrow::array::builder::{BinaryViewBuilder, StringViewBuilder};

@@ -6,8 +6,8 @@
 //! begin at any batch. Reading a stream can begin at any batch only if all dictionaries precede the first batch.
 
 use crate::compressed::rest::Lost;
+use crate::format::known::Shown;
 use crate::format::open::Piece;
-use crate::format::schema::Shown;
 use arrow::array::RecordBatch;
 use arrow::buffer::{Buffer, MutableBuffer};
 use arrow::datatypes::{DataType, Field, Schema};

@@ -6,7 +6,7 @@ use crate::corpus::source::InputFile;
 use crate::find::standard_input::is_standard_input;
 use crate::find::walk::absolute;
 use crate::format::copies::{Change, Copies};
-use crate::format::schema::Look;
+use crate::format::known::Look;
 use crate::format::stretch::Stretch;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;

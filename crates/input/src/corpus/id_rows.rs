@@ -6,7 +6,7 @@
 use crate::damaged::damaged;
 use crate::find::walk::FoundFile;
 use crate::format::ids::{EachIds, Failed, IdColumns, Ids};
-use crate::format::schema::Look;
+use crate::format::known::Look;
 use dupsift_core::error::{Error, Result};
 use std::fs::File;
 use std::io::Read as _;

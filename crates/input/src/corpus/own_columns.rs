@@ -4,7 +4,7 @@ use crate::corpus::asked::columns_of;
 use crate::damaged::damaged;
 use crate::find::hive;
 use crate::find::walk::FoundFile;
-use crate::format::schema::{KnownColumns, Look};
+use crate::format::known::{KnownColumns, Look};
 use arrow::datatypes::DataType;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_tables::document::is_spelled;

@@ -15,8 +15,8 @@
 
 use crate::corpus::asked::columns_of;
 use crate::find::walk::FoundFile;
+use crate::format::columns::Columns;
 use crate::format::open::Unusable;
-use crate::format::schema::Columns;
 use crate::format::want::Want;
 use arrow::array::builder::StringViewBuilder;
 use dupsift_core::error::{Error, Result};

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use crate::find::bad_input::BadInput;
-pub use crate::format::schema::Columns;
+pub use crate::format::columns::Columns;
 
 /// A file of the corpus.
 #[derive(Clone, Debug)]

@@ -3,9 +3,11 @@
 //! A format answers four questions: what is true of all its files ([`Facts`]), how a file is opened and read ([`Format`]), how some of its
 //! rows are copied ([`Copies`]), and how ids are read from files that are not part of the corpus ([`Ids`]).
 
+pub(crate) mod columns;
 pub mod copies;
 pub mod facts;
 pub mod ids;
+pub(crate) mod known;
 pub(crate) mod nested;
 pub mod open;
 pub mod read;
@@ -19,9 +21,9 @@ use crate::compressed::coding::Coding;
 use crate::format::copies::Copies;
 use crate::format::facts::Facts;
 use crate::format::ids::Ids;
+use crate::format::known::{KnownColumns, Look};
 use crate::format::open::{Opened, Opening, Unusable};
 use crate::format::read::Reading;
-use crate::format::schema::{KnownColumns, Look};
 use crate::format::starts::{Starts, Within};
 use crate::format::stretch::Stretch;
 use dupsift_core::error::Result;

@@ -3,8 +3,9 @@
 use crate::compressed::coding::Coding;
 use crate::compressed::repacking::{Repacking, Written};
 use crate::compressed::rest::Lost;
+use crate::format::columns::Columns;
 use crate::format::facts::Facts;
-use crate::format::schema::{Columns, Has};
+use crate::format::schema::Has;
 use dupsift_tables::IdKind;
 use std::collections::BTreeMap;
 use std::fmt;

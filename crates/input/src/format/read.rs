@@ -5,7 +5,7 @@ use crate::compressed::packing::Packing;
 use crate::compressed::repacked::{Repacked, of_work_file};
 use crate::compressed::unpacked_bytes::UnpackedBytes;
 use crate::damaged::damaged;
-use crate::format::schema::Columns;
+use crate::format::columns::Columns;
 use crate::format::want::Want;
 use dupsift_core::error::Error;
 use std::any::{Any, TypeId};

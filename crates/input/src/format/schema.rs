@@ -1,119 +1,11 @@
-//! Describes the requested columns, checks whether a file has them, and creates the message for a file that lacks a column.
+//! Checks whether a file has the requested columns, and creates the message for a file that lacks one.
 
-use arrow::datatypes::DataType;
+use crate::format::columns::Columns;
+use crate::format::known::Shown;
 use dupsift_core::error::{did_you_mean, nearest};
 use dupsift_core::shown::shortened;
 use dupsift_tables::IdKind;
-use dupsift_tables::document::{id_kind, is_spelled, is_text};
-
-/// The columns that a run reads; no other columns are decoded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Columns {
-    /// The name of the text column.
-    pub text: String,
-    /// The columns to combine into the text, in order, in files without the text column; empty if only one column is specified.
-    pub several: Vec<String>,
-    /// The columns that are combined into the text of each document, in order; used for files whose text comes from several columns.
-    /// `others` contains these columns as well, and `text` is one of them.
-    pub parts: Vec<String>,
-    /// Whether the text column contains HTML pages in any charset, which is always the case in web archives.
-    pub html: bool,
-    /// The name of the id column.
-    pub id: String,
-    /// Whether the id column was specified explicitly. If so, a file without the column is an error; otherwise, the rows of such a file get
-    /// the ids `FILE#ROW`.
-    pub id_required: bool,
-    /// Further columns that may be requested (such as titles, or a score for `--keep`); they may be missing from a file.
-    pub others: Vec<String>,
-    /// The columns whose values may be lists of text items. These columns are listed in `others` or among the columns to combine. A list is
-    /// returned as JSON; see [`dupsift_tables::lists`].
-    pub lists: Vec<String>,
-}
-
-impl Columns {
-    /// Returns whether text is read from this column.
-    pub(crate) fn is_text(&self, name: &str) -> bool {
-        if self.parts.is_empty() { name == self.text } else { self.parts.iter().any(|part| part == name) }
-    }
-
-    /// Returns all distinct names in the order in which they are read.
-    pub(crate) fn names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for name in [&self.text, &self.id].into_iter().chain(&self.others) {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
-        names
-    }
-}
-
-/// A column of a file, or a struct field, which is identified by its path: `doc.text`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
-    /// The name or path of the column.
-    pub name: String,
-    /// The type; `None` for lists and maps, and for JSON fields, which have no fixed type.
-    pub data_type: Option<DataType>,
-    /// The type as shown in messages; empty if there is none.
-    pub(crate) says: String,
-    /// Whether the column contains lists that can be joined into a single string, such as lists of paragraphs or chat messages; see
-    /// [`dupsift_tables::lists`].
-    pub(crate) is_texts: bool,
-}
-
-/// Specifies which columns of a file are listed, and how far the file is read to find them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look<'a> {
-    /// The columns and struct fields that an option can name, without reading all rows. Struct fields are identified by their paths. The
-    /// result always includes those of the given columns that exist.
-    Named(&'a [&'a str]),
-    /// The columns on the top level; in a format without fixed columns, those of the first rows.
-    FirstRows,
-    /// The columns on the top level; in a format without fixed columns, those of all rows. Rows that cannot be read are ignored.
-    AllRows,
-}
-
-/// Describes the columns of a file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct KnownColumns {
-    /// The columns of the file, including every requested column that the file has.
-    pub columns: Vec<Shown>,
-    /// In formats without column types, the requested columns that contained only lists.
-    pub lists: Vec<String>,
-    /// Whether the file may have more columns, because part of it could not be inspected.
-    pub may_have_more: bool,
-    /// A hint for the case that a requested column is missing: the likely reason, such as a different separator. Empty if there is none.
-    pub hint: String,
-}
-
-impl From<Vec<Shown>> for KnownColumns {
-    /// Creates a complete list of columns.
-    fn from(columns: Vec<Shown>) -> KnownColumns {
-        KnownColumns { columns, ..KnownColumns::default() }
-    }
-}
-
-impl KnownColumns {
-    /// Creates a complete list of columns without types.
-    pub(crate) fn untyped(names: impl IntoIterator<Item: AsRef<str>>) -> KnownColumns {
-        names.into_iter().map(|name| Shown::named(name.as_ref())).collect::<Vec<_>>().into()
-    }
-}
-
-impl Shown {
-    fn may_be_text(&self) -> bool {
-        self.says.is_empty() || self.data_type.as_ref().is_some_and(is_text)
-    }
-
-    fn may_be_spelled(&self) -> bool {
-        self.data_type.as_ref().is_some_and(is_spelled)
-    }
-
-    fn may_be_id(&self) -> bool {
-        self.says.is_empty() || self.data_type.as_ref().is_some_and(|data_type| id_kind(data_type).is_some())
-    }
-}
+use dupsift_tables::document::id_kind;
 
 /// Describes the requested columns that a file has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -227,28 +119,6 @@ pub(crate) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
     Ok(Has { id, id_note, others: others.collect(), is_joined })
 }
 
-impl Shown {
-    /// Creates a column with an unknown type.
-    pub(crate) fn named(name: &str) -> Shown {
-        Shown { name: name.to_owned(), data_type: None, says: String::new(), is_texts: false }
-    }
-
-    /// Creates a column that cannot be read because its values have several parts or an unknown type.
-    pub(crate) fn nested(name: &str, says: &str) -> Shown {
-        Shown { says: says.to_owned(), ..Shown::named(name) }
-    }
-
-    /// Returns the type that a read returns for the column: text if the format has no types, and `None` if the column is nested.
-    pub(crate) fn as_read(&self) -> Option<DataType> {
-        self.data_type.clone().or_else(|| self.says.is_empty().then_some(DataType::Utf8View))
-    }
-
-    /// Returns whether the column has one value per row.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.says.is_empty() || self.data_type.is_some()
-    }
-}
-
 /// Formats the columns for a message: `available: id (Int64), doc.text (Utf8)`.
 pub(crate) fn list(there: &[Shown]) -> String {
     if there.is_empty() {
@@ -257,13 +127,6 @@ pub(crate) fn list(there: &[Shown]) -> String {
     let shown: Vec<String> = there.iter().take(40).map(|one| shortened(&one.to_string()).into_owned()).collect();
     let more = if there.len() > 40 { format!(" and {} more", there.len() - 40) } else { String::new() };
     format!("available: {}{more}", shown.join(", "))
-}
-
-impl std::fmt::Display for Shown {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let says = if self.says.is_empty() { String::new() } else { format!(" ({})", self.says) };
-        write!(out, "{}{says}", self.name)
-    }
 }
 
 /// Names of preference rules in other programs, with dupsift's equivalents.
@@ -333,6 +196,7 @@ impl Sought {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::datatypes::DataType;
 
     fn shown(name: &str, data_type: Option<DataType>) -> Shown {
         let says = data_type.as_ref().map_or("a list".to_owned(), DataType::to_string);

@@ -1,7 +1,7 @@
 //! Describes the rows of a piece at which a read can begin.
 
+use crate::format::columns::Columns;
 use crate::format::read::Shared;
-use crate::format::schema::Columns;
 use std::path::Path;
 use std::sync::Arc;
 

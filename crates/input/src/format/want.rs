@@ -10,7 +10,7 @@ pub struct Want {
     pub text: bool,
     /// Whether to read the id column.
     pub id: bool,
-    /// The columns from [`Columns::others`](crate::format::schema::Columns::others) to read; a batch does not contain columns that are missing from
+    /// The columns from [`Columns::others`](crate::format::columns::Columns::others) to read; a batch does not contain columns that are missing from
     /// the file.
     pub others: Vec<String>,
     /// Whether the columns in `others` are returned as text if the file defines no types (JSON lines). Otherwise, each column has the

@@ -3,7 +3,7 @@
 //! Whether a row is invalid must not depend on which columns are read; otherwise, two passes could disagree. Therefore, every read parses
 //! the same fields and checks that the entire line is valid UTF-8.
 
-use crate::format::schema::Columns;
+use crate::format::columns::Columns;
 use crate::lines::json_paths::leads_to;
 use crate::lines::json_value::{JsonValue, Take};
 use crate::lines::mended::{Instead, mended};

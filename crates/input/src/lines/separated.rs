@@ -5,10 +5,12 @@
 
 use crate::compressed::coding::Coding;
 use crate::compressed::repacking::{Repacking, Tee};
+use crate::format::columns::Columns;
+use crate::format::known::{KnownColumns, Shown};
 use crate::format::open::Unusable;
 use crate::format::read::Reading;
 use crate::format::schema;
-use crate::format::schema::{Columns, Has, KnownColumns, Shown};
+use crate::format::schema::Has;
 use crate::format::signs;
 use crate::lines::json_row::{JsonId, Row};
 use crate::lines::json_value::{JsonValue, Take};

@@ -4,8 +4,9 @@
 //! make a file unreadable, and a footer with thousands of columns takes little memory. Files are untrusted input: sizes and counts are
 //! checked before they are used, and panics in the decoder are caught.
 
+use crate::format::columns::Columns;
+use crate::format::known::Shown;
 use crate::format::open::Piece;
-use crate::format::schema::{Columns, Shown};
 use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use ::parquet::arrow::parquet_to_arrow_schema;
 use ::parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as PhysicalType};

@@ -3,14 +3,15 @@
 use crate::compressed::coding::Coding;
 use crate::copy::copying::{Copying, Fits};
 use crate::format::Format;
+use crate::format::columns::Columns;
 use crate::format::copies::{Change, Copies};
 use crate::format::facts::Facts;
 use crate::format::ids::{EachIds, Failed, IdBatches, IdColumns, Ids, IdsRead};
+use crate::format::known::{KnownColumns, Look, Shown};
 use crate::format::nested;
 use crate::format::open::{Opened, Opening, Unusable};
 use crate::format::read::{Reading, Shared};
 use crate::format::schema;
-use crate::format::schema::{Columns, KnownColumns, Look, Shown};
 use crate::format::starts::{Starts, Within};
 use crate::format::stretch::Stretch;
 use crate::format::want::MAX_BATCH_ROWS;

@@ -1,7 +1,7 @@
 //! Finds the longest row of a Parquet file. Page headers give an upper bound on the length of a value; values are read only if this bound
 //! is large.
 
-use crate::format::schema::Columns;
+use crate::format::columns::Columns;
 use crate::format::want::MAX_BATCH_ROWS;
 use crate::parquet::footer::{Footer, load, turn};
 use crate::parquet::page_headers;
