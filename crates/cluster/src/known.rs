@@ -275,12 +275,20 @@ mod tests {
             std::fs::write(&path, &bytes[..length]).unwrap();
             assert!(Known::read(&path, &opened, dir.path()).is_err(), "{length} of {}", bytes.len());
         }
+        // A list that is longer than the file.
+        let said = |wrong: &[u8]| {
+            std::fs::write(&path, wrong).unwrap();
+            Known::read(&path, &opened, dir.path()).err().unwrap().to_string()
+        };
+        let (declared, longer) = (&br#""models":[0,3]"#[..], &br#""models":[0,9]"#[..]);
+        let at = bytes.windows(declared.len()).position(|part| part == declared).unwrap();
+        let error = said(&[&bytes[..at], longer, &bytes[at + longer.len()..]].concat());
+        assert!(error.contains("it declares 9 values of 8 bytes, but has 60 bytes"), "{error}");
         // A place of a document that does not exist.
         let mut wrong = bytes.clone();
         let at = bytes.len() - PLACE;
         wrong[at..at + 8].copy_from_slice(&Bench::ROWS.to_le_bytes());
-        std::fs::write(&path, wrong).unwrap();
-        let error = Known::read(&path, &opened, dir.path()).err().unwrap().to_string();
+        let error = said(&wrong);
         assert!(error.contains("document 90, but there are only 90"), "{error}");
     }
 

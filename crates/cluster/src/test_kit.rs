@@ -60,7 +60,7 @@ impl Bench {
             let line = |row: u64| {
                 let (family, variant) = (random(1, 2 * row, 18), random(1, 2 * row + 1, 4));
                 let text = (!Bench::REJECTED.contains(&row)).then(|| text(family, variant));
-                let id = if row % 3 == 0 { row / 6 * 6 } else { row };
+                let id = if row.is_multiple_of(3) { row / 6 * 6 } else { row };
                 serde_json::json!({"id": format!("d{id}"), "text": text, "score": row % 7}).to_string()
             };
             let lines: Vec<String> = (begin..begin + rows).map(line).collect();

@@ -121,7 +121,7 @@ mod tests {
         let (engine, bound, numbered) = (bench.engine(), near.bound(), numbered(4_000, DOCS));
         let layout = numbered.rows(&bound);
         let widths = (layout.width(), layout.group_width());
-        let key = |doc: u64| if doc % 5 == 0 { random(1, doc, 4) } else { 9 };
+        let key = |doc: u64| if doc.is_multiple_of(5) { random(1, doc, 4) } else { 9 };
         let of = |doc: u64| row(layout, key(doc).into(), random(2, doc, 2_000) as u32, doc);
         let file = |docs: std::ops::Range<u64>| vec![RowFile::new("near", widths, docs.map(of).collect())];
         let folders = [file(0..700), file(700..DOCS)];
