@@ -170,8 +170,6 @@ fn an_array_without_its_end_gives_the_items_before() {
     let expected: Vec<String> = (0..6000).map(text).collect();
     let all = format!("[\n{}", items.join(",\n"));
     let wide = |all: &str| all.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
-    // A brace is missing in the last but third item, within a list that may contain objects.
-    let swallowed = all.replace("{\"id\":\"5997\"", "{\"a\":[{\"id\":5997}, {\"id\":\"5997\"");
     for (encoding, name, encode) in [
         ("utf-8", "a.json", &(|text: &str| text.into()) as &dyn Fn(&str) -> Vec<u8>),
         ("utf-8", "a.json.gz", &|text: &str| gz(text.as_bytes())),
@@ -180,7 +178,6 @@ fn an_array_without_its_end_gives_the_items_before() {
         for (bytes, rows, why) in [
             (encode(&all), 6000, "its array has no closing bracket"),
             (encode(&(all.clone() + ",\n{\"id\":\"6000\",\"te")), 6000, "the last item, which begins at byte "),
-            (encode(&(swallowed.clone() + "]")), 5997, "the last item, which begins at byte "),
         ] {
             let path = folder.path().join(name);
             std::fs::write(&path, &bytes).expect("written");
@@ -276,7 +273,7 @@ fn a_file_of_no_objects_says_what_it_is() {
     for (text, said) in [
         ("[\"a\",\n\"b\"]\n", "item 1 is not JSON: it is not an object"),
         ("\n{\n  \"text\": \"a\"\n}\n", "line 2 is not JSON: an object that continues"),
-        ("id,text\n1,a\n", "line 1 is not JSON: expected value"),
+        ("id,text\n1,a\n", "it is a table with commas, not JSON lines; rename it to .csv"),
     ] {
         std::fs::write(&path, text).expect("written");
         match open(&[&path], Taking::default()) {

@@ -57,10 +57,12 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Reads the catalog of a folder that contains entries with these names.
-    pub fn of(folder: &Path, names: &[OsString]) -> Catalog {
+    /// Reads the catalog of a folder that contains entries with these names. It is read only if `is_followed` returns true, because it may be
+    /// a link that leads out of the inputs.
+    pub fn of(folder: &Path, names: &[OsString], is_followed: impl FnOnce(&Path) -> bool) -> Catalog {
         let has = |name: &str| names.iter().any(|there| there == name);
-        let mut listed = if has(STATE) { listed(&folder.join(STATE)) } else { None };
+        let state = Some(folder.join(STATE)).filter(|state| has(STATE) && is_followed(state));
+        let mut listed = state.and_then(|state| listed(&state));
         let is_name = |name: &String| Path::new(name).file_name() == Some(name.as_ref());
         let is_damaged = listed.as_ref().is_some_and(|listed| !listed.iter().all(is_name));
         listed.iter_mut().for_each(|listed| listed.retain(is_name));
@@ -238,6 +240,35 @@ mod tests {
             }
             assert!(found.unread.notes().iter().all(|note| note.contains("cache-1.arrow")));
         }
+    }
+
+    #[test]
+    fn a_folder_without_data_files_says_why() {
+        let folder = tempfile::tempdir().expect("a folder");
+        write(folder.path(), "cache/cache-1.arrow", "abc");
+        write(folder.path(), "cache/dataset_info.json", "{}");
+        write(folder.path(), "state/state.json", r#"{"_data_files": [{"filename": "data-0.arrow"}]}"#);
+        for (name, why) in [("cache", "is a cache of the datasets library"), ("state", "it does not exist, although")] {
+            let said =
+                find(&[folder.path().join(name).to_string_lossy().into_owned()]).expect_err("no data").to_string();
+            assert!(said.contains("nothing to read in") && said.contains(why), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_state_behind_a_link_that_is_not_followed_is_not_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        write(folder.path(), "in/data-0.arrow", "");
+        write(folder.path(), "in/mydata.arrow", "");
+        write(folder.path(), "state.json", r#"{"_data_files": [{"filename": "data-0.arrow"}]}"#);
+        std::os::unix::fs::symlink("../state.json", folder.path().join("in/state.json")).expect("a link");
+        let input = [folder.path().join("in").to_string_lossy().into_owned()];
+        let files = |follow_links: bool| {
+            let found = find_all(&input, Taking { follow_links, ..Taking::default() }).expect("found");
+            found.files.into_iter().map(|file| file.label).filter(|label| label.ends_with(".arrow")).collect::<Vec<_>>()
+        };
+        assert_eq!(files(true), ["data-0.arrow"]);
+        assert_eq!(files(false), ["data-0.arrow", "mydata.arrow"]);
     }
 
     /// If each listed file were compared with each name, this test would take many seconds.

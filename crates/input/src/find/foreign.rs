@@ -1,5 +1,6 @@
 //! Describes files whose name or content shows that they hold data in a format that is not read, so that they are not overlooked.
 
+use crate::compressed::packing::Packing;
 use crate::find::walk::FoundFile;
 use crate::format::open::Unusable;
 use crate::format::signs::of_text;
@@ -117,13 +118,48 @@ pub(crate) fn pointer(file: &File) -> Option<String> {
 /// Replaces the reason why a file is unusable if its first bytes show that it has a different format.
 pub(crate) fn named(found: &FoundFile, why: Unusable) -> Unusable {
     let begin = File::open(&found.path).map(|file| begin(&file)).unwrap_or_default();
-    let sign = SIGNS.iter().find(|(sign, ..)| begin.starts_with(sign));
-    match sign.filter(|(.., ending)| !found.format.facts().endings.contains(ending)) {
-        None => why,
-        Some((_, what, "")) => Unusable::Bad(format!("it is {what}, not {}", found.format.facts().name)),
-        Some((_, what, ending)) => {
-            Unusable::Bad(format!("it is {what}, not {}; rename it to {ending}", found.format.facts().name))
-        }
+    let format = found.format.facts();
+    let is_other = |(what, ending): (&str, &str)| match (format.endings.contains(&ending), ending) {
+        (true, _) => None,
+        (false, "") => Some(format!("it is {what}, not {}", format.name)),
+        (false, ending) => Some(format!("it is {what}, not {}; rename it to {ending}", format.name)),
+    };
+    if let Some((_, what, ending)) = SIGNS.iter().find(|(sign, ..)| begin.starts_with(sign)) {
+        return is_other((what, ending)).map_or(why, Unusable::Bad);
+    }
+    let text = if found.is_guess { None } else { of_packed(&begin, format.is_packed).or_else(|| of_lines(&begin)) };
+    let Some(said) = text.and_then(is_other) else { return why };
+    // Separated values may have any separator.
+    if matches!(format.name, "CSV" | "TSV") && !begin.starts_with(b"{") {
+        return why;
+    }
+    match why {
+        Unusable::Bad(_) => Unusable::Bad(said),
+        Unusable::Lacks(_) => Unusable::Lacks(said),
+        Unusable::Other(_) => Unusable::Other(said),
+    }
+}
+
+/// Returns what a file contains that begins like a compressed file, unless its format may be compressed.
+fn of_packed(begin: &[u8], may_be: bool) -> Option<(&'static str, &'static str)> {
+    match Packing::of_bytes(begin) {
+        _ if may_be => None,
+        Packing::Plain => None,
+        Packing::Gzip => Some(("compressed with gzip", "")),
+        Packing::Zstd => Some(("compressed with Zstandard", "")),
+    }
+}
+
+/// Returns which lines a file contains that begins like text.
+fn of_lines(begin: &[u8]) -> Option<(&'static str, &'static str)> {
+    let text = std::str::from_utf8(begin).or_else(|error| std::str::from_utf8(&begin[..error.valid_up_to()])).ok()?;
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let first = text.lines().next().filter(|_| of_text(text.as_bytes()).is_none())?;
+    match first {
+        _ if first.starts_with(['{', '[']) => Some(("JSON lines", ".jsonl")),
+        _ if first.contains('\t') => Some(("a table with tabs", ".tsv")),
+        _ if first.contains(',') => Some(("a table with commas", ".csv")),
+        _ => None,
     }
 }
 
@@ -213,6 +249,12 @@ mod tests {
             ("f.csv", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"),
             ("g.parquet", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"),
             ("h.csv", b"PK\x03\x04\x14\0\0\0"),
+            ("i.parquet", b"{\"text\":\"a\"}\n"),
+            ("j.arrow", b"\x1F\x8B\x08\0\0\0\0\0"),
+            ("k.arrow", b"PAR1\0\0\0\0PAR1"),
+            ("l.jsonl", b"id,text\n1,a\n"),
+            ("m.csv", b"{\"text\":\"a\"}\n"),
+            ("n.parquet", b"id\ttext\n1\ta\n"),
         ] {
             std::fs::write(folder.path().join(name), bytes).expect("written");
         }
@@ -226,6 +268,12 @@ mod tests {
             ("f.csv", "it is a Git LFS pointer"),
             ("g.parquet", "it is a Git LFS pointer"),
             ("h.csv", "it is a ZIP archive, not CSV"),
+            ("i.parquet", "it is JSON lines, not Parquet; rename it to .jsonl"),
+            ("j.arrow", "it is compressed with gzip, not Arrow"),
+            ("k.arrow", "it is a Parquet file, not Arrow IPC; rename it to .parquet"),
+            ("l.jsonl", "it is a table with commas, not JSON lines; rename it to .csv"),
+            ("m.csv", "it is JSON lines, not CSV; rename it to .jsonl"),
+            ("n.parquet", "it is a table with tabs, not Parquet; rename it to .tsv"),
         ];
         assert_eq!(said.len(), expected.len(), "{said:?}");
         for (name, why) in expected {

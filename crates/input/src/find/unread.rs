@@ -85,6 +85,12 @@ impl Unread {
         unread
     }
 
+    /// Returns why the first file that may contain rows is not read.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let data = self.data.first().map(|file| format!("{} is not read: {}", file.path.display(), file.why));
+        data.or_else(|| self.special.first().map(|(path, why)| format!("{path} {why}")))
+    }
+
     /// Removes and returns the files that contain rows, judging by their extensions.
     pub(crate) fn take_data(&mut self) -> Vec<BadInput> {
         let data = std::mem::take(&mut self.data);
