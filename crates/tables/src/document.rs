@@ -201,7 +201,7 @@ impl Documents {
     }
 
     /// Sets the hash of the pictures beside each row's text, for texts that are still to be combined from several columns; see
-    /// [`crate::messages::attach`].
+    /// [`crate::attached::attach`].
     pub fn with_attached(mut self, attached: Vec<Option<u128>>) -> Documents {
         self.attached = attached;
         self

@@ -1,7 +1,7 @@
 //! Provides checked views of the Arrow batches that modules exchange. Each table has its own file.
 //!
 //! [`document::Documents`] is a batch of input rows. The schema and the builder of each output table are defined only here, so that a
-//! column has the same name and type everywhere. [`lists`] and [`messages`] turn lists and conversations into text. This crate opens no
+//! column has the same name and type everywhere. [`lists`] and [`messages`] turn lists and conversations into text, and [`attached`] adds the pictures beside it. This crate opens no
 //! files.
 //!
 //! Part of dupsift; the repository's ARCHITECTURE.md explains how the parts fit together.
@@ -9,6 +9,7 @@
 // Tests write files into their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod attached;
 pub mod attribute;
 pub mod category;
 pub mod cell;
@@ -23,6 +24,7 @@ pub mod json_walk;
 pub mod judged;
 pub mod lists;
 pub mod look_up;
+pub mod message_fields;
 pub mod messages;
 pub mod model;
 mod named;

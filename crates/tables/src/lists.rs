@@ -10,6 +10,7 @@
 //! Structs are written as JSON, one list at a time, and read by `crate::messages`, which also reads messages in JSON lines.
 
 use crate::cell::MAX_TEXT_BYTES;
+use crate::message_fields::{self, Field as MessageField};
 use crate::messages;
 use crate::read_as::spelled_float;
 use arrow::array::builder::BinaryViewBuilder;
@@ -34,7 +35,7 @@ pub fn is_texts(data_type: &DataType) -> bool {
 
 /// Returns whether a struct with these fields may be a message: it has a field with content, and every such field can be read.
 fn is_message(fields: &Fields) -> bool {
-    let mut contents = fields.iter().filter(|field| messages::is_content(field.name())).peekable();
+    let mut contents = fields.iter().filter(|field| message_fields::is_content(field.name())).peekable();
     contents.peek().is_some() && contents.all(|field| may_be_content(field.data_type()))
 }
 
@@ -345,10 +346,10 @@ fn write_value(column: &dyn Array, at: usize, place: Place, out: &mut Vec<u8>) -
 
 /// Returns where the value of a field stands; `None` for a label, which is left out.
 fn of_field(name: &str, inside: Place) -> Option<Place> {
-    match (inside, messages::Field::of(name)) {
-        (Place::Message | Place::Part, messages::Field::Label) => None,
-        (Place::Message | Place::Part, messages::Field::Unread) => Some(Place::Unread),
-        (Place::Message | Place::Part, messages::Field::Json(_)) => Some(Place::Value),
+    match (inside, MessageField::of(name)) {
+        (Place::Message | Place::Part, MessageField::Label) => None,
+        (Place::Message | Place::Part, MessageField::Unread) => Some(Place::Unread),
+        (Place::Message | Place::Part, MessageField::Json(_)) => Some(Place::Value),
         _ => Some(inside),
     }
 }
@@ -430,7 +431,7 @@ mod tests {
         let expected: Vec<_> = json.iter().map(|json| messages::joined(json).expect("JSON")).collect();
         assert_eq!(texts(column).expect("texts"), expected);
         let shown = expected.iter().flatten().map(|text| unread::split(text).0).collect::<Vec<_>>();
-        assert_eq!(shown, ["think\nSee\nbook {\"from\":\"Oslo\",\"days\":3}", "more"]);
+        assert_eq!(shown, ["think\nSee\nbook {\"days\":3,\"from\":\"Oslo\"}", "more"]);
     }
 
     #[test]

@@ -16,232 +16,12 @@
 //! digest do not depend on the format. Values are parsed piece by piece; no tree is built, because a tree takes many times the memory.
 
 use crate::json_walk::{By, Plain, Walk, skip_list};
+use crate::message_fields::{CALLS, CONTENT, CONTENTS, FIRST_ARGUMENT, Field, KINDS_OF_CALLS, KINDS_OF_TEXT, SLOTS};
 use crate::read_as::spelled_float;
 use dupsift_core::hash::{combine, hash64, hash128};
 use dupsift_core::unread::{self, Unread};
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess};
 use std::borrow::Cow;
-
-/// The fields that contain the text of a message or of a part of a message. The first one that is not empty is used.
-const CONTENT: [&str; 4] = ["content", "text", "value", "parts"];
-/// Further fields with text, which precede the content.
-const THOUGHTS: [&str; 5] = ["reasoning_content", "reasoning", "thinking", "tool_plan", "summary"];
-/// Further fields with text, which follow the content.
-const REPLIES: [&str; 1] = ["refusal"];
-/// The fields that contain calls of tools.
-const CALLS: [&str; 3] = ["function", "function_call", "tool_calls"];
-/// The fields that contain the results and the arguments of a call: text, or values of any kind, which are written as JSON.
-const RESULTS: [&str; 2] = ["output", "result"];
-const ARGUMENTS: [&str; 5] = ["arguments", "input", "parameters", "args", "kwargs"];
-
-/// The fields that label a message or a part: who wrote it, when, where it stands, and how it was made or is used. In lowercase and without
-/// underscores.
-const LABELS: [&str; 74] = [
-    "author",
-    "authorid",
-    "cachecontrol",
-    "cacheenabled",
-    "callid",
-    "channel",
-    "conversationid",
-    "country",
-    "created",
-    "createdat",
-    "createddate",
-    "createtime",
-    "date",
-    "datetime",
-    "deleted",
-    "detail",
-    "endturn",
-    "eventid",
-    "finishreason",
-    "from",
-    "hashedip",
-    "header",
-    "id",
-    "index",
-    "itemid",
-    "label",
-    "labels",
-    "lang",
-    "language",
-    "logprobs",
-    "loss",
-    "lossmask",
-    "messageid",
-    "meta",
-    "metadata",
-    "model",
-    "modelname",
-    "numtokens",
-    "parentid",
-    "parentmessageid",
-    "rank",
-    "rating",
-    "recipient",
-    "redacted",
-    "requestid",
-    "responseid",
-    "reviewcount",
-    "role",
-    "score",
-    "sender",
-    "sessionid",
-    "signature",
-    "speaker",
-    "state",
-    "status",
-    "stopreason",
-    "stopsequence",
-    "synthetic",
-    "threadid",
-    "time",
-    "timestamp",
-    "tokencount",
-    "toolcallid",
-    "tooluseid",
-    "toxic",
-    "train",
-    "ts",
-    "turn",
-    "turnidentifier",
-    "updatedat",
-    "userid",
-    "username",
-    "uuid",
-    "weight",
-];
-
-/// The kinds of parts that contain only text.
-const KINDS_OF_TEXT: [&str; 13] = [
-    "text",
-    "input_text",
-    "output_text",
-    "summary_text",
-    "reasoning_text",
-    "thinking",
-    "reasoning",
-    "refusal",
-    "function",
-    "function_call",
-    "tool_use",
-    "tool_call",
-    "tool_result",
-];
-
-/// The kinds of messages and parts that are calls of tools.
-const KINDS_OF_CALLS: [&str; 3] = ["function_call", "tool_use", "tool_call"];
-
-/// The columns beside a conversation that contain its pictures, sound or files.
-const ATTACHED: [&str; 15] = [
-    "image",
-    "images",
-    "image_path",
-    "image_paths",
-    "image_url",
-    "image_urls",
-    "image_file",
-    "image_files",
-    "video",
-    "videos",
-    "video_path",
-    "video_paths",
-    "audio",
-    "audios",
-    "audio_path",
-];
-/// The beginnings of words that stand for a picture, a video or a sound in a text. Case does not matter.
-const PLACEHOLDERS: [&str; 7] = ["<image", "<img>", "<video", "<audio", "<|image", "<|vision_start", "[img]"];
-
-/// The kinds of content in a field of a message or of a part of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
-    /// Text, with its slot.
-    Text(usize),
-    /// Text that is written as JSON if it is not a string, with its slot.
-    Json(usize),
-    /// The name of a called tool, or else of the author.
-    Name,
-    /// The kind of the message or part.
-    Kind,
-    /// Something that says nothing about the content.
-    Label,
-    /// Anything else. Only a digest of it is used.
-    Unread,
-}
-
-impl Field {
-    /// Returns what the field with this name contains.
-    pub fn of(name: &str) -> Field {
-        match (slot(name), name) {
-            (Some(at), _) if at >= FIRST_RESULT => Field::Json(at),
-            (Some(at), _) => Field::Text(at),
-            (None, "name") => Field::Name,
-            (None, "type") => Field::Kind,
-            // Nearly every message has one of these.
-            (None, "role" | "from" | "id") => Field::Label,
-            (None, _) if LABELS.iter().any(|label| is_spelled(name, label)) => Field::Label,
-            (None, _) => Field::Unread,
-        }
-    }
-}
-
-/// Returns whether a field contains the text of a message.
-pub fn is_content(name: &str) -> bool {
-    CONTENT.contains(&name)
-}
-
-/// Returns whether a name is this label in snake case, camel case or any other case.
-fn is_spelled(name: &str, label: &str) -> bool {
-    let letters = name.bytes().filter(|byte| *byte != b'_').map(|byte| byte.to_ascii_lowercase());
-    name.len() >= label.len() && letters.eq(label.bytes())
-}
-
-/// Returns the name if the column contains what placeholders in a text beside it stand for.
-pub fn attached(name: &str) -> Option<&'static str> {
-    ATTACHED.into_iter().find(|attached| *attached == name)
-}
-
-/// Adds a hash of the [`attached`] columns to a text that has a placeholder for them. The hash is the sum of [`of_field`]; `None` if the
-/// columns are not read.
-pub fn attach(text: &mut String, attached: Option<u128>) {
-    let (words, unread) = unread::split(text);
-    if !has_placeholder(words.as_bytes()) {
-        return;
-    }
-    let unread = match (unread, attached) {
-        (_, Some(0)) => return,
-        (Some(Unread::Unknown), _) | (_, None) => Unread::Unknown,
-        (None, Some(digest)) => Unread::Digest(digest),
-        (Some(Unread::Digest(known)), Some(digest)) => Unread::Digest(both(known, digest)),
-    };
-    text.truncate(words.len());
-    unread::mark(text, unread);
-}
-
-/// Returns whether a text has a placeholder for a picture, a video or a sound.
-pub fn has_placeholder(text: &[u8]) -> bool {
-    memchr::memchr2_iter(b'<', b'[', text).any(|at| {
-        let begins =
-            |one: &str| text[at..].get(..one.len()).is_some_and(|word| word.eq_ignore_ascii_case(one.as_bytes()));
-        PLACEHOLDERS.iter().any(|one| begins(one))
-    })
-}
-
-/// The number of slots for text in a message; see [`slot`].
-const SLOTS: usize = FIRST_ARGUMENT + ARGUMENTS.len();
-
-/// Returns the position of a field with text. Texts are joined in this order, regardless of the order of the fields.
-fn slot(name: &str) -> Option<usize> {
-    let fields = THOUGHTS.iter().chain(&CONTENT).chain(&REPLIES).chain(&CALLS).chain(&RESULTS).chain(&ARGUMENTS);
-    fields.into_iter().position(|field| *field == name)
-}
-
-/// The positions of [`CONTENT`], [`RESULTS`] and [`ARGUMENTS`] among the slots.
-const CONTENTS: std::ops::Range<usize> = THOUGHTS.len()..THOUGHTS.len() + CONTENT.len();
-const FIRST_RESULT: usize = CONTENTS.end + REPLIES.len() + CALLS.len();
-const FIRST_ARGUMENT: usize = FIRST_RESULT + RESULTS.len();
 
 /// The kind of a value that is not text, for messages; see [`Conversation::item`].
 pub type Strange = Option<&'static str>;
@@ -457,6 +237,10 @@ impl<'de> Walk<'de> for Item<'_> {
                 others = others.wrapping_add(of_field(CONTENT[at - CONTENTS.start], hash_of(Plain::Borrowed(text))));
             }
         }
+        if depth > 0 && !is_call {
+            // The name of a message is that of its author, but that of a part is content.
+            others = others.wrapping_add(of_field("name", hash_of(Plain::Borrowed(&name))));
+        }
         let is_empty = texts.iter().all(String::is_empty) && (!is_call || name.is_empty());
         let is_message = has_text || kind.is_some() || (has_role && others != 0);
         let kind = kind.filter(|_| is_empty);
@@ -487,7 +271,11 @@ impl<'de> Walk<'de> for Content<'_> {
     type Value = Strange;
 
     fn plain<E: serde::de::Error>(self, value: Plain<'de, '_>) -> Result<Strange, E> {
-        Item { of: self.of, depth: 0, is_call: false }.plain(value)
+        let strange = Item { of: &mut *self.of, depth: 0, is_call: false }.plain(value)?;
+        if strange.is_some() {
+            self.of.has_not_read(hash_of(value));
+        }
+        Ok(strange)
     }
     fn list<A: SeqAccess<'de>>(self, list: A) -> Result<Strange, A::Error> {
         Item { of: self.of, depth: self.depth, is_call: self.is_call }.list(list)
@@ -497,8 +285,8 @@ impl<'de> Walk<'de> for Content<'_> {
     }
 }
 
-/// Writes a value as text: strings unchanged, everything else as JSON without spaces and without nulls, because a column of structs contains
-/// the fields of all rows. The second field is the number of enclosing values.
+/// Writes a value as text: strings unchanged, everything else as JSON without spaces and without nulls, and with the fields of objects in
+/// order, because a column of structs contains the fields of all rows in one order. The second field is the number of enclosing values.
 struct Json<'o>(&'o mut String, usize);
 
 impl<'de> Walk<'de> for Json<'_> {
@@ -545,10 +333,12 @@ impl<'de> Walk<'de> for Json<'_> {
         let Json(out, depth) = self;
         let begin = out.len();
         out.push('{');
-        let mut separator = "";
+        // The name of each field, and where it begins.
+        let mut fields: Vec<(String, usize)> = Vec::new();
         while let Some(name) = object.next_key::<Cow<'_, str>>()? {
             let before = out.len();
-            out.push_str(separator);
+            out.push_str(if fields.is_empty() { "" } else { "," });
+            let start = out.len();
             out.push_str(&serde_json::to_string(&name).map_err(serde::de::Error::custom)?);
             out.push(':');
             let at = out.len();
@@ -556,8 +346,17 @@ impl<'de> Walk<'de> for Json<'_> {
             if out.len() == at {
                 out.truncate(before);
             } else {
-                separator = ",";
+                fields.push((name.into_owned(), start));
             }
+        }
+        if !fields.is_sorted() {
+            let ends: Vec<usize> = fields.iter().skip(1).map(|(_, next)| next - 1).chain([out.len()]).collect();
+            let mut sorted: Vec<_> = fields.iter().zip(ends).map(|((name, start), end)| (name, *start..end)).collect();
+            sorted.sort_by(|(a, _), (b, _)| a.cmp(b));
+            let texts: Vec<&str> = sorted.into_iter().map(|(_, field)| &out[field]).collect();
+            let texts = texts.join(",");
+            out.truncate(begin + 1);
+            out.push_str(&texts);
         }
         close(out, begin, '}');
         Ok(())
@@ -627,7 +426,7 @@ pub fn hash_of(value: Plain<'_, '_>) -> u128 {
 }
 
 /// Combines two hashes; the order matters.
-fn both(a: u128, b: u128) -> u128 {
+pub(crate) fn both(a: u128, b: u128) -> u128 {
     let half = |seed: u64, low: u32| combine(combine(seed, (a >> low) as u64), combine((b >> low) as u64, b as u64));
     u128::from(half(1, 64)) << 64 | u128::from(half(2, 0))
 }
@@ -680,6 +479,11 @@ mod tests {
             (r#"[{"content":null,"tool_calls":[{"name":"f","arguments":null},{"name":"g","args":{}}]}]"#, "f\ng"),
             (r#"[{"content":"","tool_calls":[{"name":"f","args":{"a":"x"},"type":"tool_call"}]}]"#, "f {\"a\":\"x\"}"),
             (r#"[{"content":"a","tool_plan":"p"}]"#, "p\na"),
+            (
+                r#"[{"content":"a","tool_calls":[{"name":"f","args":{"c":{"e":1,"d":[{"g":2,"f":3}]},"b":null,"a":"x"}}]}]"#,
+                "a\nf {\"a\":\"x\",\"c\":{\"d\":[{\"f\":3,\"g\":2}],\"e\":1}}",
+            ),
+            (r#"[{"content":"a","usage":{"total_tokens":5},"latency_ms":7.5}]"#, "a"),
             (r#"[{"role":"model","parts":[{"text":"a"},{"text":"b"}]}]"#, "a\nb"),
         ] {
             assert_eq!(read(json), (expected.to_owned(), None), "{json}");
@@ -730,6 +534,23 @@ mod tests {
             let with = |value: &str| text(&format!(r#"[{{"content":"a","{name}":[{{"data":"{value}"}}]}}]"#));
             assert_ne!(with("x"), with("y"), "{name}");
         }
+        for (a, b) in [
+            (r#""reasoning":1"#, r#""reasoning":2"#),
+            (r#""reasoning":[1]"#, r#""reasoning":[2]"#),
+            (r#""thinking":true"#, r#""thinking":false"#),
+            (r#""thinking":{"name":"x"}"#, r#""thinking":{"name":"y"}"#),
+            (r#""refusal":5"#, r#""refusal":null"#),
+            (r#""refusal":{"code":5}"#, r#""refusal":{"code":6}"#),
+            (r#""tool_calls":7"#, r#""tool_calls":8"#),
+            (r#""tool_calls":[7]"#, r#""tool_calls":[8]"#),
+            (r#""text":{"name":"x"}"#, r#""text":{"name":"y"}"#),
+        ] {
+            let with = |field: &str| text(&format!(r#"[{{"role":"user","content":"a",{field}}}]"#));
+            assert_ne!(with(a), with(b));
+            assert_eq!(unread::split(&with(a)).0, "a");
+        }
+        let named = |name: &str| text(&format!(r#"["a",{{"role":"user","content":{{"name":"{name}"}}}}]"#));
+        assert_ne!(named("x"), named("y"));
         let only = read(r#"[{"role":"user","images":["x"]}]"#);
         assert!(only.0.is_empty() && matches!(only.1, Some(Unread::Digest(_))));
     }
@@ -771,33 +592,6 @@ mod tests {
         ] {
             assert_eq!(read(&format!("[{{\"value\":\"a\",{labels}}}]")), ("a".to_owned(), None), "{labels}");
         }
-        for name in LABELS {
-            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase()) && slot(name).is_none(), "{name}");
-        }
-    }
-
-    #[test]
-    fn pictures_beside_a_text_count_if_the_text_names_them() {
-        let with = |text: &str, attached| {
-            let mut text = text.to_owned();
-            attach(&mut text, Some(attached));
-            text
-        };
-        for text in ["<image>\nWhat is it?", "See <IMG> and [IMG]", "[a] <|vision_start|>", "a\n<video>"] {
-            assert_ne!(with(text, 1), with(text, 2));
-            assert_eq!((unread::split(&with(text, 1)).0, with(text, 0).as_str()), (text, text));
-        }
-        for text in ["What is it?", "a < b", "<imag", "", "[", "<i>mage</i>"] {
-            assert_eq!(with(text, 1), text);
-        }
-        let (mut known, mut unknown) = ("<image>".to_owned(), "<image>".to_owned());
-        unread::mark(&mut known, Unread::Digest(5));
-        unread::mark(&mut unknown, Unread::Unknown);
-        assert_ne!(with(&known, 1), with(&known, 2));
-        assert_eq!(unread::split(&with(&known, 1)).0, "<image>");
-        assert_eq!(with(&unknown, 1), unknown);
-        attach(&mut known, None);
-        assert_eq!(known, unknown);
     }
 
     #[test]

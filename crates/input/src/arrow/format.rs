@@ -18,8 +18,8 @@ use crate::format::want::MAX_BATCH_ROWS;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, FieldRef};
 use dupsift_core::error::{Error, Result};
+use dupsift_tables::attached;
 use dupsift_tables::lists::is_texts;
-use dupsift_tables::messages;
 use dupsift_tables::{Documents, read_as};
 use std::collections::HashMap;
 use std::fs::File;
@@ -77,8 +77,7 @@ impl Format for Arrow {
         let (mut row, mut chosen) = (0u64, reading.chosen.unwrap_or_default());
         let part = (reading.part.from, reading.part.to);
         let strings = strings(&layout);
-        let is_attached =
-            |field: &FieldRef| messages::attached(field.name()).is_some() && !columns.is_text(field.name());
+        let is_attached = |field: &FieldRef| attached::is_attached(field.name()) && !columns.is_text(field.name());
         let has_pictures = layout.schema.as_ref().is_some_and(|schema| schema.fields().iter().any(is_attached));
         let has_pictures = has_pictures && !columns.html;
         let with_pictures = text.filter(|_| has_pictures);

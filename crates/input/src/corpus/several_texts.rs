@@ -4,7 +4,7 @@
 //! apply to all columns. Each batch gets a column with the combined name that contains the values, joined by line feeds. Numbers are
 //! written as text. The items of a list are joined if [`Columns::lists`] contains the column. Otherwise, a list or an object makes the row
 //! unusable; in Parquet files, a list or struct column makes the file unusable. A text that names pictures in other columns gets their
-//! mark; see [`messages::attach`].
+//! mark; see [`attached::attach`].
 //!
 //! ```text
 //! title     text           "title,text"
@@ -20,7 +20,7 @@ use crate::format::open::Unusable;
 use crate::format::want::Want;
 use arrow::array::builder::StringViewBuilder;
 use dupsift_core::error::{Error, Result};
-use dupsift_tables::{Cell, Documents, Rejection, lists, messages};
+use dupsift_tables::{Cell, Documents, Rejection, attached, lists};
 use std::collections::BTreeMap;
 
 /// Returns the column names in a comma-separated list, in order; empty if there is only one name.
@@ -104,7 +104,7 @@ pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Do
                 Cell::Bad(why) => _ = bad.entry(row).or_insert(why),
             }
         }
-        messages::attach(&mut whole, documents.attached(row));
+        attached::attach(&mut whole, documents.attached(row));
         let text = (!is_null && !bad.contains_key(&row)).then_some(whole.as_str());
         match text {
             Some(text) => texts.try_append_value(text).map_err(Error::columns("join the parts of a document"))?,

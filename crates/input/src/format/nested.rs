@@ -5,8 +5,8 @@ use arrow::array::{Array, ArrayRef, BinaryViewArray, RecordBatch, RecordBatchOpt
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{Field, Schema};
 use dupsift_core::error::{Error, Result};
+use dupsift_tables::attached;
 use dupsift_tables::lists;
-use dupsift_tables::messages;
 use std::sync::Arc;
 
 /// Returns a batch of these columns, which are given by name and path. Returns the batch itself if no column is nested.
@@ -45,16 +45,16 @@ pub(crate) fn joined(batch: RecordBatch, as_json: &[String]) -> Result<RecordBat
 pub(crate) fn with_pictures(batch: RecordBatch, text: Option<&str>) -> Result<RecordBatch> {
     let Some(at) = text.and_then(|text| batch.schema().index_of(text).ok()) else { return Ok(batch) };
     let Some(texts) = batch.column(at).as_any().downcast_ref::<BinaryViewArray>() else { return Ok(batch) };
-    if !texts.iter().flatten().any(messages::has_placeholder) {
+    if !texts.iter().flatten().any(attached::has_placeholder) {
         return Ok(batch);
     }
     let failed = || Error::columns("mark texts that name pictures");
     let mut marked = BinaryViewBuilder::with_capacity(texts.len());
     for text in texts {
         match text.map(|text| (text, std::str::from_utf8(text))) {
-            Some((_, Ok(text))) if messages::has_placeholder(text.as_bytes()) => {
+            Some((_, Ok(text))) if attached::has_placeholder(text.as_bytes()) => {
                 let mut text = text.to_owned();
-                messages::attach(&mut text, None);
+                attached::attach(&mut text, None);
                 marked.try_append_value(text).map_err(failed())?;
             }
             Some((text, _)) => marked.try_append_value(text).map_err(failed())?,

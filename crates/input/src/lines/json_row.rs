@@ -7,6 +7,7 @@ use crate::format::columns::Columns;
 use crate::lines::json_paths::leads_to;
 use crate::lines::json_value::{JsonValue, Take};
 use crate::lines::mended::{Instead, mended};
+use dupsift_tables::attached;
 use dupsift_tables::json_walk::{By, Plain, Walk, skip_list};
 use dupsift_tables::lists;
 use dupsift_tables::messages;
@@ -46,15 +47,15 @@ impl Row<'_> {
     /// Sets the hash of the pictures beside the text, and adds it to the text. A text that is combined from several columns gets it later.
     pub(crate) fn attach(&mut self, attached: u128) {
         self.attached = attached;
-        let text = self.text.as_mut().filter(|text| attached != 0 && messages::has_placeholder(text.as_bytes()));
-        text.into_iter().for_each(|text| messages::attach(text.to_mut(), Some(attached)));
+        let text = self.text.as_mut().filter(|text| attached != 0 && attached::has_placeholder(text.as_bytes()));
+        text.into_iter().for_each(|text| attached::attach(text.to_mut(), Some(attached)));
     }
 
     /// Returns whether the text, or one of the values to combine, has a placeholder for a picture.
     fn names_pictures(&self, columns: &Columns) -> bool {
         let parts = columns.others.iter().zip(&self.others).filter(|(name, _)| columns.parts.contains(name));
         let mut texts = self.text.as_deref().into_iter().chain(parts.filter_map(|(_, value)| value.text()));
-        !columns.html && texts.any(|text| messages::has_placeholder(text.as_bytes()))
+        !columns.html && texts.any(|text| attached::has_placeholder(text.as_bytes()))
     }
 
     /// Returns the row without references to its line.
@@ -165,9 +166,10 @@ impl<'de> Visitor<'de> for ReadAttached<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<u128, A::Error> {
         let mut all = 0u128;
         while let Some(name) = map.next_key::<Cow<'_, str>>()? {
-            match messages::attached(&name).filter(|name| !self.0.is_text(name)) {
-                Some(name) => all = all.wrapping_add(messages::of_field(name, map.next_value_seed(By(Digest))?)),
-                None => _ = map.next_value::<IgnoredAny>()?,
+            if attached::is_attached(&name) && !self.0.is_text(&name) {
+                all = all.wrapping_add(messages::of_field(&name, map.next_value_seed(By(Digest))?));
+            } else {
+                map.next_value::<IgnoredAny>()?;
             }
         }
         Ok(all)

@@ -20,6 +20,7 @@ use crate::lines::line::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
 use crate::lines::quotes::{Dialect, Field, fields};
 use dupsift_core::error::Result;
 use dupsift_tables::IdKind;
+use dupsift_tables::attached::is_attached;
 use dupsift_tables::json_walk::Plain;
 use dupsift_tables::messages;
 use dupsift_tables::{Documents, RejectReason, Rejection};
@@ -227,7 +228,7 @@ struct Places {
     /// The position of each further requested column, and whether the values of the column are kept as written.
     others: Vec<(Option<usize>, bool)>,
     /// The positions and names of the columns with pictures beside the text.
-    attached: Vec<(usize, &'static str)>,
+    attached: Vec<(usize, String)>,
 }
 
 impl Places {
@@ -235,7 +236,7 @@ impl Places {
         let (columns, want) = (reading.columns, reading.want);
         let is_text = |name: &String| want.spelled || want.as_text.contains(name) || columns.parts.contains(name);
         let attached = names.all.iter().enumerate().filter(|(_, name)| !columns.is_text(name));
-        let attached = attached.filter_map(|(at, name)| Some((at, messages::attached(name)?)));
+        let attached = attached.filter(|(_, name)| is_attached(name)).map(|(at, name)| (at, name.clone()));
         Places {
             dialect: names.dialect,
             fields: names.all.len(),

@@ -18,8 +18,9 @@ use ::parquet::file::metadata::{
 use ::parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use arrow::datatypes::{DataType, Field, Fields, Schema};
 use dupsift_core::guard;
+use dupsift_tables::attached;
 use dupsift_tables::lists::is_texts;
-use dupsift_tables::messages;
+use dupsift_tables::message_fields;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -227,7 +228,9 @@ fn texts_below(list: &TypePtr) -> Vec<Vec<TypePtr>> {
     let [repeated] = list.get_fields() else { return Vec::new() };
     let items = if repeated.is_group() { repeated.get_fields() } else { &[] };
     let [item] = items else { return Vec::new() };
-    let is_read = |field: &&TypePtr| item.is_primitive() || messages::Field::of(field.name()) != messages::Field::Label;
+    let is_read = |field: &&TypePtr| {
+        item.is_primitive() || message_fields::Field::of(field.name()) != message_fields::Field::Label
+    };
     let fields = if item.is_primitive() { std::slice::from_ref(item) } else { item.get_fields() };
     if !item.is_primitive() && !is_struct(item) {
         return Vec::new();
@@ -393,8 +396,7 @@ impl Footer {
         chosen.iter().try_for_each(|chosen| chosen.can_be_unpacked(metadata))?;
         let footer = guarded(|| Footer::cut(metadata, &chosen))
             .map_err(|why| format!("the footer of the Parquet file cannot be used: {why}"))?;
-        let is_attached =
-            |field: &TypePtr| messages::attached(field.name()).is_some() && !columns.is_text(field.name());
+        let is_attached = |field: &TypePtr| attached::is_attached(field.name()) && !columns.is_text(field.name());
         let has_pictures = !columns.html && fields.iter().any(is_attached);
         Ok(Footer { lists: columns.lists.clone(), has_pictures, ..footer })
     }
