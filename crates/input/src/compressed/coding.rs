@@ -3,6 +3,7 @@
 //! UTF-8 passes through unchanged. Most other encodings have the same line breaks as ASCII, so the text is first split into lines, which
 //! are then decoded one by one. UTF-16 and ISO-2022-JP are decoded before the text is split into lines.
 
+use crate::compressed::cut_off::CutOff;
 use crate::compressed::dialect::{Quoting, Separator};
 use crate::compressed::packing::Packing;
 use crate::compressed::rest::Behind;
@@ -33,6 +34,8 @@ pub struct Coding {
     pub guessed: bool,
     /// Whether the text is one JSON array whose items are the rows, instead of JSON lines.
     pub is_array: bool,
+    /// The first item of the array that is cut off, if there is one.
+    pub cut_off: Option<CutOff>,
     /// The field separator of separated values; `None` means that it is derived from the file name.
     pub separator: Option<Separator>,
     /// Whether fields of separated values may be quoted.
@@ -54,6 +57,7 @@ impl Default for Coding {
             encoding: Encoding::Utf8,
             guessed: false,
             is_array: false,
+            cut_off: None,
             separator: None,
             quoting: Quoting::Double,
             text_bytes: None,

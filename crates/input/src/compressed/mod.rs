@@ -1,6 +1,7 @@
 //! Turns the bytes of a file into text: members, compression, encoding, and repacked text.
 
 pub mod coding;
+pub mod cut_off;
 pub(crate) mod dialect;
 mod input;
 pub(crate) mod members;

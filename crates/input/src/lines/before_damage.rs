@@ -48,19 +48,28 @@ pub(super) fn before_damage(
     Ok((Coding { text_bytes: Some(text), ..coding }, Lost { why, bytes }))
 }
 
-/// Scans a file. A damaged file is scanned a second time, up to the damage. Returns the result of the last scan, its coding, and a
+/// Scans a file. A damaged file is scanned a second time, up to the damage. An array in which an item may be cut off is scanned once more for
+/// items in it. Returns the result of the last scan, its coding, and a
 /// description of the lost part.
 ///
 /// # Errors
 /// Returns an I/O error, or the damage if no trusted row precedes it.
 pub(super) fn scan_trusted(
-    file: &File,
+    mut file: &File,
     coding: Coding,
     scan: &dyn Fn(Coding) -> io::Result<Scan>,
     lines: &dyn Fn(Coding, Text) -> Lines<Text>,
     is_row: &dyn Fn(&[u8]) -> bool,
 ) -> io::Result<(Scan, Coding, Option<Lost>)> {
-    let mut whole = scan(coding)?;
+    let (mut whole, mut coding) = (scan(coding)?, coding);
+    if whole.cut_off.is_some() {
+        file.rewind()?;
+        let split = Coding { cut_off: whole.cut_off, ..coding };
+        let found = scan(split)?;
+        if !found.is_truncated {
+            (whole, coding) = (found, split);
+        }
+    }
     let Some(damage) = whole.damage.take() else {
         return Ok((whole, coding, None));
     };

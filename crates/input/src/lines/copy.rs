@@ -119,7 +119,7 @@ pub(super) fn copy_items(file: File, copying: &Copying<'_>) -> Result<()> {
     let done = copying.coding.unpacked(file).and_then(|bytes| {
         let mut out = Packed::new(out, copying.coding.packing)?;
         let bytes = bytes.take(copying.coding.text_bytes.unwrap_or(u64::MAX));
-        let mut lines = Lines::new(bytes, 0, MAX_LINE_BYTES).items(true).taking_turns();
+        let mut lines = Lines::new(bytes, 0, MAX_LINE_BYTES).items(copying.coding).taking_turns();
         let (mut row, mut before) = (0, &b"[\n"[..]);
         loop {
             if row % ROWS == 0

@@ -56,7 +56,7 @@ impl Format for JsonLines {
         let scan = |coding| jsonl::scan(file.try_clone()?, coding, columns, repacking);
         let lines = |coding: Coding, text| {
             let lines = Lines::new(text, 0, MAX_LINE_BYTES).decoded(coding.of_lines());
-            lines.items(coding.is_array).taking_turns()
+            lines.items(coding).taking_turns()
         };
         let is_row = |line: &[u8]| mended::read(line, |line| serde_json::from_slice::<IgnoredAny>(line)).is_ok();
         let resolved = coding.resolved(&file).and_then(|coding| coding.of_json(&file)).map_err(failed)?;
@@ -240,5 +240,84 @@ fn ids_of<'n>(line: &[u8], names: IdColumns<'n>) -> std::result::Result<OwnedIds
 fn lines(file: File, coding: Coding, limit: u64) -> std::io::Result<Lines<Text>> {
     let coding = coding.resolved(&file)?.of_json(&file)?;
     let lines = Lines::new(coding.text(file)?, 0, limit).decoded(coding.of_lines());
-    Ok(lines.items(coding.is_array).taking_turns())
+    Ok(lines.items(coding).taking_turns())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::copy::copying::Copying;
+    use crate::testkit::{gz, open, read, whole, zst};
+
+    #[test]
+    fn items_after_broken_ones_are_read_in_any_division_and_compression() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let text = |n: u64| format!("{n} of many, {}", "кот ".repeat(100));
+        let item = |n: u64| match n {
+            10 | 2500 => format!("{{\"id\":\"{n}\",\"text\":\"{}\",\"tags\":[\"a\",", text(n)),
+            700 => format!("{{\"id\":\"{n}\",\"text\":{}], see\"}},", text(n)),
+            900 => format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}],", text(n)),
+            _ => format!("{{\"id\":\"{n}\",\"text\":\"{}\"}},", text(n)),
+        };
+        let items: Vec<String> = (0..3000).map(item).collect();
+        let broken = |n: &u64| matches!(n, 10 | 700 | 2500);
+        let all = format!("[\n{}\n]\n", items.join("\n").trim_end_matches(',')).into_bytes();
+        for (name, bytes) in [("a.json", all.clone()), ("a.json.gz", gz(&all)), ("a.json.zst", zst(&all, b""))] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).expect("written");
+            let (source, bad) = open(&[&path]).expect("opened");
+            assert_eq!((source.documents(), bad.len()), (3000, 0), "{name}: {bad:?}");
+            let file = &source.files[0];
+            assert!(
+                file.notes[0].starts_with("1 comma or bracket between the items of its array is"),
+                "{:?}",
+                file.notes
+            );
+            assert!(file.pieces.len() > 1 || name != "a.json");
+            for target in [1, 1 << 30] {
+                let rows = read(&source, &whole(), target).expect("read");
+                for (n, (doc, row, _)) in (0..).zip(&rows) {
+                    let is_right = if broken(&n) { row.is_err() } else { *row == Ok(Some(text(n))) };
+                    assert!(*doc == n && is_right, "{name}: {n}: {row:?}");
+                }
+            }
+            let out = folder.path().join(format!("copy-{name}"));
+            let chosen = |row| !broken(&row);
+            let hold = |_: u64, each: &mut dyn FnMut()| {
+                each();
+                Ok(())
+            };
+            let copying = Copying {
+                path: &path,
+                coding: file.coding,
+                rows: file.rows,
+                chosen: &chosen,
+                small: 0,
+                hold: &hold,
+                go_on: &|| Ok(()),
+                out: &out,
+                edits: None,
+                added: None,
+            };
+            file.copy_rows(&copying).expect("copied");
+            let (copy, bad) = open(&[&out]).expect("opened");
+            assert_eq!((copy.documents(), bad.len(), copy.files[0].notes.len()), (2997, 0, 0));
+        }
+    }
+
+    #[test]
+    fn the_last_item_of_a_truncated_array_has_no_rows() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.json");
+        for (last, rows) in [
+            ("{\"text\":\"c\",\"tags\":[\n{\"te", 1),
+            ("{\"text\":\"c\",\"tags\":[\n]", 3),
+            ("{\"text\":\"c\",\"tags\":[\n{\"text\":\"d\"}\n]", 5),
+        ] {
+            std::fs::write(&path, format!("[\n{{\"text\":\"a\"}},\n{{\"tags\":[\n{{\"text\":\"b\"}},\n{last}"))
+                .expect("written");
+            let (source, bad) = open(&[&path]).expect("opened");
+            let lost = usize::from(rows < 5);
+            assert_eq!((source.documents(), bad.len()), (rows, lost), "{last}: {bad:?}");
+        }
+    }
 }

@@ -6,6 +6,7 @@
 //! file also records the length of its longest valid line, so that later reads can limit how many bytes of an invalid line they hold.
 
 use crate::compressed::coding::Coding;
+use crate::compressed::cut_off::CutOff;
 use crate::compressed::repacking::{Repacking, Tee, Written};
 use crate::compressed::rest::{Behind, Lost};
 use crate::compressed::unpack::Damage;
@@ -60,10 +61,18 @@ pub(crate) struct Scan {
     found_id: bool,
     /// Whether the first text value is a list.
     pub is_joined: bool,
+    /// The first item of an array that may be cut off, if lines in it may be items.
+    pub cut_off: Option<CutOff>,
+    /// Whether the last item of an array has no end, and the file does not end in a bracket.
+    pub is_truncated: bool,
+    /// The number of missing, misplaced and surplus commas and brackets between the items of an array.
+    defects: u64,
     /// The number of lines after the first that begin with a byte order mark.
     marks: u64,
     /// The number of lines that are too long to be rows, up to the last inspected line.
     too_long: u64,
+    /// The first field that is a list.
+    list: Option<String>,
     /// Whether at least one line is an object.
     objects: bool,
     /// The parser message for the first line that is not JSON.
@@ -82,7 +91,9 @@ impl Scan {
 
     /// Describes the file. `damage` is the part that was lost because the text ends early, if any.
     pub fn opened(self, coding: Coding, damage: Option<Lost>) -> Opened {
-        let (notes, lost) = Behind::notes(self.behind);
+        let defective = self.defective();
+        let (mut notes, lost) = Behind::notes(self.behind);
+        notes.extend(defective);
         Opened {
             id: self.id,
             is_joined: self.is_joined,
@@ -94,6 +105,15 @@ impl Scan {
             written: self.written,
             ..Opened::default()
         }
+    }
+
+    /// Returns a note about commas and brackets between the items of an array; `None` if all are right.
+    fn defective(&self) -> Option<String> {
+        let commas = counted_as(
+            self.defects,
+            "comma or bracket between the items of its array is|commas or brackets between the items of its array are",
+        );
+        (self.defects > 0).then(|| format!("{commas} missing or misplaced; the items are read"))
     }
 
     /// Returns the reason why the file is unusable if it has rows but no row has the requested fields.
@@ -110,7 +130,13 @@ impl Scan {
         if let (false, Some(why)) = (self.objects, &self.not_json) {
             return Some(why.clone());
         }
-        schema::check(columns, &self.fields.iter().map(|name| Shown::named(name)).collect::<Vec<_>>()).err()
+        let why =
+            schema::check(columns, &self.fields.iter().map(|name| Shown::named(name)).collect::<Vec<_>>()).err()?;
+        let list = self.list.as_ref().filter(|_| self.rows == 1);
+        let rows = list.map(|name| {
+            format!("; if its rows are in the list {name:?}, jq -c '.{name}[]' FILE writes each of them on one line")
+        });
+        Some(why + &rows.unwrap_or_default())
     }
 }
 
@@ -120,7 +146,7 @@ pub(crate) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Opt
     let text = Tee::new(file, coding, repacking)?;
     let (mut scan, mut marks) = (Scan::default(), Marks::new(coding, &text));
     let lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
-    let mut lines = lines.items(coding.is_array).taking_turns();
+    let mut lines = lines.items(coding).taking_turns();
     loop {
         let looking = !scan.found_text || (columns.id_required && !scan.found_id);
         let start = if looking { look(&mut scan, &mut lines, columns, coding)? } else { lines.step()? };
@@ -131,7 +157,10 @@ pub(crate) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Opt
         }
     }
     marks.end(&mut scan, &mut lines);
+    scan.cut_off = lines.cut_off().filter(|_| scan.damage.is_none());
     scan.damage = scan.damage.or_else(|| lines.unclosed(bytes));
+    scan.is_truncated = lines.is_truncated();
+    scan.defects = lines.defects();
     Ok(scan)
 }
 
@@ -152,7 +181,7 @@ impl Marks {
 
     /// Counts the row that begins at byte `start`. The row must be the most recently read line.
     pub fn row(&mut self, scan: &mut Scan, start: u64, lines: &mut Lines<Tee<'_>>) {
-        if start - self.byte >= self.every && lines.may_begin_here() {
+        if start - self.byte >= self.every {
             self.piece(scan, start);
             lines.reader_mut().cut(start);
         }
@@ -206,6 +235,12 @@ fn look<R: io::BufRead>(
     scan.objects = true;
     for path in paths {
         let (is_text, is_id) = (columns.is_text(&path.name), path.name == columns.id);
+        if scan.list.is_none()
+            && path.kind == Kind::List
+            && path.name.chars().all(|sign| sign.is_alphanumeric() || sign == '_')
+        {
+            scan.list = Some(path.name.clone());
+        }
         scan.is_joined |= is_text && columns.parts.is_empty() && path.kind == Kind::List;
         scan.found_text |= is_text;
         scan.found_id |= is_id;
@@ -230,7 +265,7 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
     let failed = |error| reading.failed(error);
     let text = reading.text(file).map_err(failed)?;
     let lines = Lines::new(text, reading.part.from, reading.longest).decoded(reading.coding.of_lines());
-    let lines = lines.items(reading.coding.is_array);
+    let lines = lines.items(reading.coding);
     rows(lines, reading, &|line, takes| json_row::parse(line, reading.columns, takes), each)
 }
 

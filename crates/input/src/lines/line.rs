@@ -1,6 +1,7 @@
 //! Reads lines, or the items of a JSON array, one at a time. Skips blank lines, and holds at most a fixed number of bytes of each line.
 
-use crate::compressed::coding::{LineEncoding, decode};
+use crate::compressed::coding::{Coding, LineEncoding, decode};
+use crate::compressed::cut_off::CutOff;
 use crate::compressed::unpack::{Damage, Trust};
 use crate::lines::ahead::Ahead;
 use crate::lines::begun::{Begun, MARK};
@@ -41,6 +42,8 @@ pub(super) struct Lines<R> {
     encoding: Option<LineEncoding>,
     records: Option<Records>,
     items: Option<Items>,
+    /// The item from which on items may be cut off.
+    cut_off: Option<CutOff>,
     ahead: Ahead,
     takes_turns: bool,
     turn: Option<MutexGuard<'static, ()>>,
@@ -64,6 +67,8 @@ pub(super) struct Lines<R> {
     pub marks: u64,
     /// The beginning of an item that is not complete at the end of the file.
     incomplete: Option<u64>,
+    /// The beginning of the current line, if no item precedes this place in the line.
+    line_start: Option<u64>,
 }
 
 /// Waits until this thread may hold a long line; returns `None` without waiting if a line of this size does not count as long.
@@ -83,6 +88,7 @@ impl<R: BufRead> Lines<R> {
             encoding,
             records,
             items: None,
+            cut_off: None,
             ahead: Ahead::default(),
             takes_turns,
             turn,
@@ -96,6 +102,7 @@ impl<R: BufRead> Lines<R> {
             has_open_quote: false,
             marks: 0,
             incomplete: None,
+            line_start: Some(offset),
         }
     }
 
@@ -106,29 +113,40 @@ impl<R: BufRead> Lines<R> {
         self
     }
 
-    /// Reads the items of a JSON array instead of lines, if `are_items` is set. The reader must be at the beginning of the file or of an
+    /// Reads the items of a JSON array instead of lines, if the coding says so. The reader must be at the beginning of the file or of an
     /// item.
-    pub fn items(mut self, are_items: bool) -> Lines<R> {
-        self.items = are_items.then(|| Items::new(self.offset == 0));
+    pub fn items(mut self, coding: Coding) -> Lines<R> {
+        self.items = coding.is_array.then(|| Items::new(self.offset == 0));
+        self.cut_off = coding.cut_off;
         self
     }
 
-    /// Returns whether a read may begin at the line or item that was read last.
-    pub fn may_begin_here(&self) -> bool {
-        self.items.as_ref().is_none_or(Items::is_inside)
+    /// Returns the number of missing, misplaced and surplus commas and brackets between items so far.
+    pub fn defects(&self) -> u64 {
+        self.items.as_ref().map_or(0, Items::defects)
+    }
+
+    /// Returns whether the last item has no end, and the file does not end in a bracket; valid once everything has been read.
+    pub fn is_truncated(&self) -> bool {
+        self.incomplete.is_some() && !self.items.as_ref().is_some_and(Items::ends_with_bracket)
+    }
+
+    /// Returns the first item that may be cut off, if lines in it may be items; valid once everything has been read.
+    pub fn cut_off(&self) -> Option<CutOff> {
+        self.items.as_ref().and_then(Items::cut_off).filter(|_| self.cut_off.is_none())
     }
 
     /// Returns the damage of a file whose array is not closed; valid once everything has been read. The file has `bytes` bytes.
     pub fn unclosed(&self, bytes: u64) -> Option<Damage> {
-        self.items.filter(Items::is_inside)?;
-        let why = self.incomplete.map_or_else(
-            || "the file is truncated: its array has no closing bracket".to_owned(),
-            |at| {
-                format!(
-                    "the last item, which begins at byte {at}, has no end: the file is truncated, or a quote or brace is missing"
-                )
-            },
-        );
+        let why = match self.incomplete {
+            Some(at) => format!(
+                "the last item, which begins at byte {at}, has no end: the file is truncated, or a quote or brace is missing"
+            ),
+            None if self.items.as_ref().is_some_and(Items::lacks_end) => {
+                "the file is truncated: its array has no closing bracket".to_owned()
+            }
+            None => return None,
+        };
         Some(Damage { why, trust: Trust::All, at: bytes, bytes: self.offset })
     }
 
@@ -203,6 +221,10 @@ impl<R: BufRead> Lines<R> {
             let white = self.records.as_ref().map_or(u8::is_ascii_whitespace as fn(&u8) -> bool, Records::white);
             self.skip_blank(white, &mut each)?;
             let (start, is_utf8) = (self.offset, self.encoding.is_none());
+            let column = self.line_start.map(|line| start - line);
+            if let Some(items) = &mut self.items {
+                items.begin(start, column, self.cut_off);
+            }
             let mut begun = Begun::new(start == 0, white, is_utf8);
             let mut quotes = self.records.as_ref().map(|records| records.begin(start == 0));
             // The number of bytes before the end of the record, if the end is already known.
@@ -287,6 +309,7 @@ impl<R: BufRead> Lines<R> {
             self.decoded = passed + line.len() as u64;
             self.line = line;
             if !begun.is_blank {
+                self.line_start = None;
                 return Ok(Some(start));
             }
         }
@@ -296,7 +319,7 @@ impl<R: BufRead> Lines<R> {
 impl<R: BufRead> Lines<R> {
     /// Skips blank lines, and the empty items of an array, at the cost of a search: a small compressed file may hold millions of them.
     fn skip_blank(&mut self, white: fn(&u8) -> bool, each: &mut impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        let (are_items, may_be_comma) = (self.items.is_some(), self.items.as_ref().is_some_and(Items::is_inside));
+        let (are_items, may_be_comma) = (self.items.is_some(), self.items.as_ref().is_some_and(Items::has_begun));
         let is_blank = |byte: &u8| *byte == b'\n' || white(byte) || (may_be_comma && *byte == b',');
         loop {
             let there = self.ahead.look(&mut self.reader)?;
@@ -312,6 +335,11 @@ impl<R: BufRead> Lines<R> {
             }
             each(run)?;
             let bytes = run.len();
+            if let Some(items) = &mut self.items {
+                items.skipped(memchr::memchr_iter(b',', run).count());
+                let line = memchr::memrchr(b'\n', run).map(|last| self.offset + last as u64 + 1);
+                self.line_start = line.or(self.line_start);
+            }
             self.number += memchr::memchr_iter(b'\n', run).count() as u64;
             self.offset += bytes as u64;
             self.ahead.consume(&mut self.reader, bytes);

@@ -49,6 +49,9 @@ fn kind(line: &[u8]) -> (String, &'static str) {
             (error.chars().take(SHOWN).collect(), "")
         }
         _ => match mended::read(line, |line| serde_json::from_slice::<serde::de::IgnoredAny>(line)) {
+            Ok(_) if line.starts_with(b"[") => {
+                ("it is a list".to_owned(), "; jq -c '.[][]' FILE writes the items of the lists, each on one line")
+            }
             Ok(_) => ("it is not an object".to_owned(), ""),
             Err(error) => (error.to_string().chars().take(SHOWN).collect(), ""),
         },
@@ -75,6 +78,7 @@ mod tests {
             (b"{\"text\":1}\r{\"text\":2}", "carriage return", "tr "),
             (b"\xEF\xBB\xBF{}", "byte order mark", "sed "),
             (b"7", "not an object", "one object per line"),
+            (b"[{\"text\":\"a\"}]", "it is a list", "jq -c '.[][]' FILE"),
             (b"{\"a\": }", "expected value", "one object per line"),
         ] {
             let said = said(line);
