@@ -235,6 +235,8 @@ class Runs(Case):
         told = result.explain("d0", "d1")
         self.assertTrue(told.record["exact_copies"])
         self.assertIn("d0", str(told))
+        # The record is what the command line prints as JSON.
+        self.assertEqual(told.record, json.loads(program("explain", self.folder / "out", "d0", "d1", "--json").stdout))
         self.assertFalse(result.explain(0, 2, rows=True).record["pair"])
         with self.assertRaisesRegex(ValueError, "d9"):
             result.explain("d0", "d9")
@@ -242,6 +244,7 @@ class Runs(Case):
         labels.write_text('{"id_a": "d0", "id_b": "d1"}\n')
         figures = ds.evaluate(result, labels)
         self.assertEqual(figures.record["algorithms"][0]["pairwise"]["f1"], 1.0)
+        self.assertEqual(figures.record, json.loads(program("evaluate", self.folder / "out", "--truth", labels, "--json").stdout))
         self.assertIn("exact", str(figures))
 
     def test_algorithms_are_compared(self) -> None:

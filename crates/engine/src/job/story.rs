@@ -1,7 +1,7 @@
 //! Takes a run through its states in order, from opening the inputs to writing its record.
 //!
-//! All kinds of runs go through the same states (read, signed, paired, written): plain runs over a corpus, runs against an index, runs on a
-//! cluster, and comparisons of algorithms. Implementations of [`Variant`] define the differences.
+//! All kinds of runs go through the same states (read, signed, paired, decided, written): plain runs over a corpus, runs against an index,
+//! runs on a cluster, and comparisons of algorithms. Implementations of [`Variant`] define the differences.
 
 use std::sync::Arc;
 
