@@ -58,6 +58,8 @@ impl fmt::Display for Value {
         match self {
             Value::Switch(on) => write!(f, "{on}"),
             Value::Number(number) => write!(f, "{number}"),
+            // Small numbers would have hundreds of zeros.
+            Value::Real(number) if *number != 0.0 && number.abs() < 1e-6 => write!(f, "{number:e}"),
             Value::Real(number) => write!(f, "{number}"),
             Value::Text(text) => f.write_str(text),
             Value::Texts(texts) => f.write_str(&texts.join(" ")),

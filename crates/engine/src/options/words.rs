@@ -1,6 +1,6 @@
 //! Holds the help texts for the words that options accept, and functions that read the word lists that options specify.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -111,18 +111,31 @@ pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     Ok(run.words.dictionary = Some(path))
 }
 
+/// The maximum size of a file that an option specifies, in bytes. The file may be a pipe or a device.
+const MOST_TEXT: u64 = 256 << 20;
+
 /// Returns the text of a file that an option specifies, without the byte order mark.
 ///
 /// # Errors
-/// Returns [`Error::Missing`] if the file does not exist, and [`Error::Usage`] if it cannot be read as text.
+/// Returns [`Error::Missing`] if the file does not exist, and [`Error::Usage`] if it cannot be read as text or is too long.
 pub fn read_text(option: &'static str, path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(|error| {
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(MOST_TEXT + 1).read_to_end(&mut bytes));
+    read.map_err(|error| {
         let said = format!("`{option}={}`: the file cannot be read: {error}", path.display());
         match error.kind() {
             ErrorKind::NotFound => Error::Missing { path: path.to_path_buf(), said },
             _ => Error::Usage { option: Some(option), said },
         }
     })?;
+    if bytes.len() as u64 > MOST_TEXT {
+        let said = format!(
+            "`{option}={}`: the file is larger than {} MiB; expected a file of words or settings",
+            path.display(),
+            MOST_TEXT >> 20
+        );
+        return Err(Error::Usage { option: Some(option), said });
+    }
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let line =
             1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
@@ -136,4 +149,16 @@ pub fn read_text(option: &'static str, path: &Path) -> Result<String> {
         text.drain(..'\u{feff}'.len_utf8());
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_an_end_is_refused() {
+        let said = read_text("stop-words", Path::new("/dev/zero")).expect_err("too long").to_string();
+        assert!(said.contains("`stop-words=/dev/zero`") && said.contains("larger than 256 MiB"), "{said}");
+        assert!(matches!(read_text("stop-words", Path::new("/nowhere")), Err(Error::Missing { .. })));
+    }
 }
