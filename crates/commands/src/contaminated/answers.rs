@@ -3,6 +3,7 @@
 //! ```text
 //! choices              answer           text
 //! [red, green, blue]   1                green     (a position counted from 0, as in MMLU)
+//! [red, green, blue]   1.0              green     (from a column of floats, unless it is one of the choices)
 //! [red, green]         2                green     (from 1, if the set has the last position and no 0, as in WinoGrande)
 //! [red, green, blue]   C, (c) or "C."   blue
 //! [red, green, blue]   green            green
@@ -45,7 +46,8 @@ impl Given {
     pub fn new(answer: Option<&str>, choices: Vec<String>) -> Given {
         let values = answer.map_or_else(Vec::new, |text| of_json(text).unwrap_or_else(|| vec![text.to_owned()]));
         // Test sets use -1 to hide their answers.
-        let is_hidden = |value: &String| !choices.is_empty() && value.trim().parse::<i64>().is_ok_and(|at| at < 0);
+        let whole = |value: &'_ String| value.trim().trim_end_matches(".0").parse::<i64>();
+        let is_hidden = |value: &String| !choices.is_empty() && whole(value).is_ok_and(|at| at < 0);
         let values = values.into_iter().filter(|value| !value.trim().is_empty() && !is_hidden(value)).collect();
         Given { values, choices }
     }
@@ -59,7 +61,7 @@ impl Given {
     /// Returns the answers as text.
     pub fn texts(&self, meaning: Meaning) -> Vec<&str> {
         let text = |value: &'_ String| -> Option<&str> {
-            if let (Meaning::PositionsFrom(first), Some(position)) = (meaning, position(value)) {
+            if let (Meaning::PositionsFrom(first), Some(position)) = (meaning, position(value, &self.choices)) {
                 let at = match position {
                     Position::Number(number) => number.checked_sub(first),
                     Position::Letter(at) => Some(at),
@@ -70,7 +72,7 @@ impl Given {
             }
             None
         };
-        let own = |value: &'_ String| !matches!(position(value), Some(Position::Letter(_)));
+        let own = |value: &'_ String| !matches!(position(value, &self.choices), Some(Position::Letter(_)));
         let texts = self.values.iter().filter_map(|value| {
             let own = || own(value).then(|| value.rsplit_once(FINAL).map_or(value.as_str(), |(_, last)| last));
             text(value).or_else(own).map(str::trim)
@@ -86,7 +88,7 @@ impl Meaning {
         let (mut positions, mut others, mut first, mut last) = (0, 0, false, false);
         for Given { values, choices } in set.filter(|given| !given.choices.is_empty()) {
             for value in values {
-                match position(value) {
+                match position(value, choices) {
                     Some(Position::Number(number)) if number <= choices.len() => {
                         positions += 1;
                         first |= number == 0;
@@ -104,9 +106,13 @@ impl Meaning {
     }
 }
 
-/// Returns the position that a value may represent. The value must be a number or a single letter; the letter may be written as `(C)` or
-/// `C.`.
-fn position(value: &str) -> Option<Position> {
+/// Returns the position in the list of choices that a value may represent. The value must be a number or a single letter; the letter may be
+/// written as `(C)` or `C.`. A whole number may be written as a float.
+fn position(value: &str, choices: &[String]) -> Option<Position> {
+    let is_choice = |value: &str| choices.iter().any(|choice| choice.trim() == value);
+    let is_whole = |whole: &&str| whole.bytes().all(|byte| byte.is_ascii_digit()) && !is_choice(value.trim());
+    let whole = value.trim().strip_suffix(".0").filter(is_whole);
+    let value = whole.unwrap_or(value);
     let value = value.trim().trim_start_matches('(').trim_end_matches([')', '.', ':']);
     let mut letters = value.chars();
     match (letters.next(), letters.next()) {
@@ -129,6 +135,15 @@ mod tests {
         let set: Vec<Given> = set.iter().map(|(answer, choices)| given(answer, choices)).collect();
         let meaning = Meaning::of(set.iter());
         set.iter().map(|given| given.texts(meaning).first().map(|text| (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_position_may_be_a_float_unless_it_is_a_choice() {
+        let colors: &[&str] = &["red", "green", "blue"];
+        assert_eq!(texts(&[("1.0", colors), ("0.0", colors)]), [Some("green".to_owned()), Some("red".to_owned())]);
+        assert_eq!(texts(&[("1.5", colors), ("-1.0", colors)]), [Some("1.5".to_owned()), None]);
+        let numbers: &[&str] = &["1.0", "2.0", "3.0"];
+        assert_eq!(texts(&[("2.0", numbers), ("1.0", numbers)]), [Some("2.0".to_owned()), Some("1.0".to_owned())]);
     }
 
     #[test]
