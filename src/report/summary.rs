@@ -209,7 +209,16 @@ fn removed_as(reason: &str, count: u64) -> String {
 /// The maximum number of skipped files that are listed.
 const MOST_SKIPPED: usize = 3;
 
-/// Returns a line for each kind of loss: rejected rows, generated ids, skipped files, losses in other inputs, and guards that fired.
+/// Returns the number of comparisons that limits skipped. The details say which limits.
+fn limited(report: &RunReport) -> Option<String> {
+    let of_pairs = report.algorithms.iter().map(|one| one.left_out + one.left_out_of_large_groups + one.undecided);
+    let of_removal = report.removal.as_ref().map_or(0, |removal| removal.left_out + removal.not_looked_at);
+    let skipped = of_pairs.sum::<u64>() + of_removal;
+    let comparisons = counted(skipped, "comparison");
+    (skipped > 0).then(|| format!("{comparisons} skipped because of a limit; duplicates may be missing"))
+}
+
+/// Returns a line for each kind of loss: rejected rows, skipped comparisons, generated ids, skipped files, losses in other inputs, and guards that fired.
 fn losses(report: &RunReport) -> Vec<String> {
     let mut lines = Vec::new();
     if report.documents.rejections.rows > 0 || report.lost_of_others() {
@@ -219,6 +228,7 @@ fn losses(report: &RunReport) -> Vec<String> {
         lines.push("help: `encoding=auto` detects the encoding of each file".to_owned());
     }
     lines.extend(report.documents.remarks());
+    lines.extend(limited(report));
     if let Some(column) = &report.ids.likely_column {
         lines.push(format!("ids are FILE#ROW; `id-column={column}` uses the column {column:?} instead"));
     }
@@ -480,11 +490,18 @@ mod tests {
         }
     }
 
+    fn without_limits() -> RunReport {
+        let mut report = report();
+        report.algorithms[1].left_out = 0;
+        report
+    }
+
     #[test]
     fn a_run_in_full() {
         expect![[r#"
             100,000 documents in 2 files: 94,250 kept, 5,750 removed
             removed: 5,750 near-duplicates; similar but kept: 1,500
+            5 comparisons skipped because of a limit; duplicates may be missing
             12.3 s for 104.9 MB of text: 8.5 MB/s, 200.0 MiB peak memory
             output: out/mixed (see report.html)
             next: dupsift apply out/mixed --corpus keep
@@ -513,10 +530,10 @@ mod tests {
     #[test]
     fn the_short_summary_has_five_lines_of_80_columns() {
         let [told, full] =
-            [Detail::Short, Detail::Full].map(|detail| summary(&report(), Path::new("out/mixed"), detail));
+            [Detail::Short, Detail::Full].map(|detail| summary(&without_limits(), Path::new("out/mixed"), detail));
         assert!(full.starts_with(&format!("{told}\n")), "{full}");
         assert_eq!(told.lines().count(), 5, "{told}");
-        let mut large = report();
+        let mut large = without_limits();
         large.documents.used = 7_700_000;
         let removal = large.removal.as_mut().expect("a removal");
         (removal.kept, removal.removed) = (5_700_000, 2_000_000);
@@ -566,6 +583,7 @@ mod tests {
         report.ids.missing = 3;
         report.ids.note = Some("written as text".into());
         report.removal.as_mut().expect("a removal").left_out = 9;
+        report.algorithms[0].left_out_of_large_groups = 7;
         report.warnings.push("4 ids stood before".into());
         let sentence = "more than half of a.parquet is removed".into();
         report.guards.push(GuardReport { sentence, ..GuardReport::default() });
@@ -578,6 +596,7 @@ mod tests {
             "12 rows rejected: 12 not UTF-8; see rejected/\nhelp: `encoding=auto` detects the encoding of each file\n",
             "guard: more than half of a.parquet is removed\n",
             "skipped: b.parquet: truncated\n",
+            "21 comparisons skipped because of a limit; duplicates may be missing\n",
             "output: out (1 warning: see report.html)\n",
         ] {
             assert!(short.contains(told), "{told} is missing in\n{short}");
