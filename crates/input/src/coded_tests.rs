@@ -3,7 +3,7 @@
 
 use crate::compressed::coding::Coding;
 use crate::corpus::source::{BadInput, Source};
-use crate::find::walk::{Taking, find_all};
+use crate::find::inputs::{Taking, find_all};
 use crate::formats::TextFiles;
 use crate::testkit::{Read, columns, copy, gz, read, whole, zst};
 use dupsift_core::encoding::Encoding;
@@ -155,7 +155,7 @@ fn rows_before(path: &Path, bytes: &[u8], encoding: &str) -> Option<Vec<String>>
     let rows = read(&source, &whole(), usize::MAX).expect("read");
     assert_eq!(read(&source, &whole(), 1).expect("read"), rows);
     let work = tempfile::tempdir().expect("a folder");
-    let found = crate::find::walk::find_all(&[path.to_string_lossy().into_owned()], taking).expect("found");
+    let found = crate::find::inputs::find_all(&[path.to_string_lossy().into_owned()], taking).expect("found");
     let (again, _) = crate::corpus::source::open(found, &columns(), 2, Some(work.path())).expect("opened");
     assert!(again.files[0].repacked.is_some());
     assert_eq!(read(&again, &whole(), 1).expect("read"), rows);

@@ -359,7 +359,7 @@ fn a_missing_column_is_wrong_usage_in_all_files_and_a_bad_file_in_one() {
     std::fs::write(&lines, "{\"body\":\"x\",\"n\":1}\n5\n").expect("written");
     assert!(message(&lines).ends_with("no column \"text\"; available: body, n; try `text-column=body`"));
     let asked = crate::corpus::source::Columns { id: "key".into(), id_required: true, ..columns() };
-    let found = crate::find::walk::find(&[good.to_string_lossy().into_owned()]).expect("found");
+    let found = crate::find::inputs::find(&[good.to_string_lossy().into_owned()]).expect("found");
     let outcome = crate::corpus::source::open(found, &asked, 1, None);
     assert!(
         matches!(outcome, Err(Error::Usage { said: why, .. }) if why.contains("no column \"key\"; available: text (Utf8), id (Int64)"))

@@ -4,7 +4,7 @@
 use crate::compressed::coding::Coding;
 use crate::compressed::repacking::{Again, Repacking, has_room};
 use crate::corpus::source::{BadInput, Source};
-use crate::find::walk::{Taking, find_all};
+use crate::find::inputs::{Taking, find_all};
 use crate::lines::jsonl;
 use crate::testkit::{Read, columns, file_of, gz, read, whole, zst};
 use dupsift_core::encoding::Encoding;

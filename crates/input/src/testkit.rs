@@ -57,7 +57,7 @@ pub(crate) fn zst(bytes: &[u8], dictionary: &[u8]) -> Vec<u8> {
 /// Opens the inputs with the columns `text`, `id` and `title`.
 pub(crate) fn open(inputs: &[&Path]) -> Result<(Source, Vec<BadInput>)> {
     let inputs: Vec<String> = inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    crate::corpus::source::open(crate::find::walk::find(&inputs)?, &columns(), 2, None)
+    crate::corpus::source::open(crate::find::inputs::find(&inputs)?, &columns(), 2, None)
 }
 
 /// Returns all documents, read in splits of about this many bytes.

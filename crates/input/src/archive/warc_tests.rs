@@ -87,7 +87,7 @@ fn columns(id: &str) -> Columns {
 }
 
 fn open(path: &Path, id: &str) -> Source {
-    let found = crate::find::walk::find(&[path.to_string_lossy().into_owned()]).expect("found");
+    let found = crate::find::inputs::find(&[path.to_string_lossy().into_owned()]).expect("found");
     let (source, bad) = crate::corpus::source::open(found, &columns(id), 1, None).expect("opened");
     assert_eq!(bad, []);
     source

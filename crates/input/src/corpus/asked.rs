@@ -6,7 +6,7 @@
 use crate::corpus::source::InputFile;
 use crate::damaged::damaged;
 use crate::find::foreign;
-use crate::find::walk::FoundFile;
+use crate::find::inputs::FoundFile;
 use crate::format::known::{KnownColumns, Look, Shown};
 use crate::format::schema;
 use crate::parallel;
@@ -150,7 +150,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
         let check = |column: &str| {
-            let found = crate::find::walk::find(&[folder.path().to_string_lossy().into_owned()])?;
+            let found = crate::find::inputs::find(&[folder.path().to_string_lossy().into_owned()])?;
             check_asked(&found, &[Asked { option: "url-column", column: column.into(), plain: true }], 2)
         };
         let message = |column: &str| check(column).expect_err("not there").to_string();

@@ -4,7 +4,7 @@
 //! truth file often differ from the types in the corpus. A row with invalid ids is passed on as a rejection, and reading continues.
 
 use crate::damaged::damaged;
-use crate::find::walk::FoundFile;
+use crate::find::inputs::FoundFile;
 use crate::format::ids::{EachIds, Failed, IdColumns, Ids};
 use crate::format::known::Look;
 use dupsift_core::error::{Error, Result};
@@ -72,7 +72,7 @@ pub fn line_at(file: &FoundFile, offset: u64) -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find::walk::find;
+    use crate::find::inputs::find;
     use crate::testkit::{batch, write_parquet};
     use ::parquet::file::properties::WriterProperties;
     use arrow::array::{ArrayRef, Int32Array, LargeStringArray};

@@ -3,7 +3,7 @@
 use crate::corpus::asked::columns_of;
 use crate::damaged::damaged;
 use crate::find::hive;
-use crate::find::walk::FoundFile;
+use crate::find::inputs::FoundFile;
 use crate::format::known::{KnownColumns, Look};
 use arrow::datatypes::DataType;
 use dupsift_core::error::{Error, Result, did_you_mean};
@@ -162,7 +162,7 @@ mod tests {
     use std::sync::Arc;
 
     fn look(folder: &Path) -> Result<OwnColumns> {
-        own_columns(&crate::find::walk::find(&[folder.to_string_lossy().into_owned()])?, "html")
+        own_columns(&crate::find::inputs::find(&[folder.to_string_lossy().into_owned()])?, "html")
     }
 
     #[test]

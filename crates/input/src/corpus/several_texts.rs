@@ -14,7 +14,7 @@
 //! ```
 
 use crate::corpus::asked::columns_of;
-use crate::find::walk::FoundFile;
+use crate::find::inputs::FoundFile;
 use crate::format::columns::Columns;
 use crate::format::open::Unusable;
 use crate::format::want::Want;
@@ -119,7 +119,7 @@ pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Do
 mod tests {
     use super::*;
     use crate::corpus::source::open;
-    use crate::find::walk::find;
+    use crate::find::inputs::find;
     use crate::testkit::{batch, write_parquet};
     use ::parquet::file::properties::WriterProperties;
     use arrow::array::{ArrayRef, Int64Array, StringArray};

@@ -1,7 +1,7 @@
 //! Describes files whose name or content shows that they hold data in a format that is not read, so that they are not overlooked.
 
 use crate::compressed::packing::Packing;
-use crate::find::walk::FoundFile;
+use crate::find::inputs::FoundFile;
 use crate::format::open::Unusable;
 use crate::format::signs::of_text;
 use crate::formats;
@@ -174,7 +174,7 @@ fn begin(file: &File) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::corpus::source::open;
-    use crate::find::walk::{Taking, find_all};
+    use crate::find::inputs::{Taking, find_all};
     use crate::testkit::columns;
 
     #[test]

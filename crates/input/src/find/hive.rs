@@ -98,7 +98,7 @@ mod tests {
             std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
             std::fs::write(path, "").expect("written");
         }
-        let found = crate::find::walk::find(&[folder.path().to_string_lossy().into_owned()]).expect("found");
+        let found = crate::find::inputs::find(&[folder.path().to_string_lossy().into_owned()]).expect("found");
         let expected = [("n", DataType::Int64), ("m", DataType::Utf8View), ("x", DataType::Utf8View)];
         let mut columns = columns(found.iter().map(|file| &file.partitions));
         columns.sort_by_key(|(key, _)| expected.iter().position(|(known, _)| known == key));

@@ -2,8 +2,10 @@
 
 pub(crate) mod bad_input;
 pub(crate) mod catalogs;
+mod folder_walk;
 pub(crate) mod foreign;
+pub(crate) mod glob;
 pub(crate) mod hive;
+pub mod inputs;
 pub(crate) mod standard_input;
 pub mod unread;
-pub mod walk;

@@ -3,7 +3,7 @@
 
 use crate::compressed::coding::Coding;
 use crate::compressed::packing::Packing;
-use crate::find::walk::{FoundFile, Taking};
+use crate::find::inputs::{FoundFile, Taking};
 use crate::formats;
 use crate::formats::TextFiles;
 use dupsift_core::error::{Error, Result};

@@ -13,9 +13,9 @@
 
 use crate::compressed::coding::Coding;
 use crate::find::bad_input::BadInput;
-use crate::find::catalogs;
-use crate::find::catalogs::{Aside, Catalog};
+use crate::find::folder_walk::{Follows, Link, Visited, Walk};
 use crate::find::foreign;
+use crate::find::glob::{WILD, glob, glob_parts, is_below_match, leads_through, spelled};
 use crate::find::hive;
 use crate::find::unread::{LINES_HINT, Other, Unread, Why, special};
 use crate::format::Format;
@@ -24,15 +24,12 @@ use crate::formats::TextFiles;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted_as;
 use dupsift_core::remote::{self, Use};
-use dupsift_core::safe_fs::listing::{self, Entry, is_absent, is_folder};
+use dupsift_core::safe_fs::listing::{self, is_folder};
 use dupsift_publish::Ours;
 use dupsift_publish::names::refuse_standard_input;
-use dupsift_publish::ours::Owners;
-use globset::{GlobBuilder, GlobMatcher};
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ffi::{OsStr, OsString};
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// A file to read.
@@ -407,267 +404,9 @@ fn expand(folder: &Path, input: &str, places: &[PathBuf], taking: Taking) -> Res
     Ok(listed)
 }
 
-/// Returns whether a folder or one of its ancestors matches the glob. Each folder is checked only once.
-fn is_below_match(matcher: &GlobMatcher, folder: &Path, known: &mut HashMap<PathBuf, bool>) -> bool {
-    if let Some(&is_match) = known.get(folder) {
-        return is_match;
-    }
-    // The check starts at the nearest folder that has been checked before, because folders may be deeply nested.
-    let unknown: Vec<&Path> = folder.ancestors().take_while(|above| !known.contains_key(*above)).collect();
-    let above = unknown.last().and_then(|last| last.parent());
-    let mut is_match = above.is_some_and(|above| known.get(above).copied().unwrap_or_default());
-    for folder in unknown.into_iter().rev() {
-        is_match = is_match || (!folder.as_os_str().is_empty() && matcher.is_match(folder));
-        known.insert(folder.to_path_buf(), is_match);
-    }
-    is_match
-}
-
-/// Returns the path of an entry in a folder. Paths do not begin with ".", which would only make labels longer.
-fn child(folder: &Path, name: &OsStr) -> PathBuf {
-    if folder == Path::new(".") { PathBuf::from(name) } else { folder.join(name) }
-}
-
 /// Returns a path relative to a folder. A path that is not in the folder is returned unchanged.
 fn below<'p>(folder: &Path, path: &'p Path) -> &'p Path {
     path.strip_prefix(folder).unwrap_or(path)
-}
-
-/// Returns the prefixes of a glob that end in a component without wildcards. A folder written by dupsift is read if a prefix matches the
-/// folder or one of its entries. For example, `out/*/deduped/*.parquet` reads results, but `out/**/*.parquet` does not.
-fn spelled(pattern: &str) -> Result<Vec<GlobMatcher>> {
-    let ends = pattern.match_indices('/').map(|(at, _)| at).chain([pattern.len()]);
-    let is_plain = |end: &usize| !pattern[..*end].rsplit('/').next().unwrap_or_default().contains(['*', '?', '[', ']']);
-    // A prefix that ends inside braces is not a valid glob and is ignored.
-    Ok(ends.filter(is_plain).filter_map(|end| glob(&pattern[..end]).ok()).collect())
-}
-
-/// Returns whether a glob may match files in a folder, given its path relative to the first folder of the glob.
-fn leads_through(pattern: &str, folder: &Path) -> bool {
-    let depth = folder.components().count();
-    let parts: Vec<&str> = pattern.split('/').collect();
-    let Some(above) = parts.get(..depth).filter(|_| parts.len() > depth) else { return pattern.contains("**") };
-    // Part of a pattern may not be a pattern, if it ends inside braces.
-    above.iter().any(|part| part.contains("**")) || glob(&above.join("/")).map_or(true, |above| above.is_match(folder))
-}
-
-/// The characters that make a path a glob.
-const WILD: [char; 4] = ['*', '?', '[', '{'];
-
-/// Returns the folder that is searched for the files of an input, and the glob that the files match. For a folder, the glob is empty.
-pub fn searched(input: &str) -> (&Path, String) {
-    if Path::new(input).exists() || !input.contains(WILD) {
-        return (Path::new(input), String::new());
-    }
-    let (folder, pattern) = glob_parts(input);
-    (Path::new(folder), pattern)
-}
-
-/// Returns the folder before the first component with a wildcard, and the remaining components as a pattern.
-fn glob_parts(input: &str) -> (&str, String) {
-    let wild = input.find(WILD).unwrap_or(input.len());
-    let cut = input[..wild].rfind('/').map_or(0, |slash| slash + 1);
-    let base = if cut == 0 { "." } else { &input[..cut] };
-    (base, input[cut..].to_owned())
-}
-
-fn glob(pattern: &str) -> Result<GlobMatcher> {
-    GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .build()
-        .map(|glob| glob.compile_matcher())
-        .map_err(|error| Error::usage(format!("the glob {pattern:?} cannot be read: {}", error.kind())))
-}
-
-/// A file that a walk found, or a link to a folder that it does not enter.
-struct Visited<'v> {
-    path: &'v Path,
-    /// The path, with links in the folder's path resolved.
-    real: &'v Path,
-    link: Link,
-    /// The reason why the file is not data, if the folder's catalog shows it.
-    why: Option<Why>,
-}
-
-/// The result of following a link.
-enum Link {
-    /// The entry is not a link, or it leads to a file inside of the inputs or to nothing.
-    Inside,
-    /// The link leads to this file outside of the inputs.
-    ToFileOutside(PathBuf),
-    /// The link leads to this folder outside of the inputs, which is not entered.
-    ToFolderOutside(PathBuf),
-    /// The system cannot tell where the link leads.
-    Unknown(io::Error),
-}
-
-/// Specifies which links to folders a walk follows.
-#[derive(Clone, Copy)]
-struct Follows<'f> {
-    /// The inputs, with links resolved.
-    places: &'f [PathBuf],
-    /// Whether links that lead out of the inputs are followed.
-    all: bool,
-}
-
-/// Walks through a folder and its subfolders, and finds every file that is not hidden. The walk follows links to folders inside of the
-/// inputs unless they form a loop, and skips folders written by dupsift. The cost of visiting a folder does not depend on its depth, apart
-/// from the length of its path.
-struct Walk<'w> {
-    /// The start folder, with links resolved.
-    named: PathBuf,
-    follows: Follows<'w>,
-    /// A function that returns whether an input explicitly includes a folder that dupsift wrote. The arguments are the folder and the names
-    /// in it.
-    asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-    /// A function that receives each file, and each link to a folder that is not entered.
-    each: &'w mut dyn FnMut(Visited<'_>),
-    /// The device and inode of each folder that is being listed.
-    above: HashSet<(u64, u64)>,
-    owners: Owners,
-    found: Walked,
-}
-
-/// A folder being listed.
-struct Listing {
-    folder: PathBuf,
-    /// The folder, with links resolved.
-    real: PathBuf,
-    identity: (u64, u64),
-    catalog: Catalog,
-    /// The entries not yet visited.
-    entries: std::vec::IntoIter<Entry>,
-}
-
-/// The folders written by dupsift that a walk found.
-#[derive(Default)]
-struct Walked {
-    /// The kind of output in the start folder, if dupsift wrote the folder.
-    start: Option<Ours>,
-    skipped: BTreeMap<PathBuf, Ours>,
-}
-
-impl<'w> Walk<'w> {
-    fn of(
-        folder: &Path,
-        follows: Follows<'w>,
-        asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-        each: &'w mut dyn FnMut(Visited<'_>),
-    ) -> Result<Walked> {
-        let named = folder.canonicalize().map_err(Error::reading("list the folder", folder))?;
-        catalogs::refuse_inside_table(&named)?;
-        let (above, owners, found) = (HashSet::new(), Owners::default(), Walked::default());
-        let real = named.clone();
-        let mut walk = Walk { named, follows, asks, each, above, owners, found };
-        walk.list(folder.to_path_buf(), real)?;
-        Ok(walk.found)
-    }
-
-    /// Lists a folder and all its subfolders. `real` is the path of the folder with links resolved. The walk is not recursive, because the
-    /// longest possible path would overflow a thread's stack.
-    fn list(&mut self, folder: PathBuf, real: PathBuf) -> Result<()> {
-        let mut listing: Vec<Listing> = self.enter(folder, real)?.into_iter().collect();
-        while let Some(at) = listing.last_mut() {
-            let Some(entry) = at.entries.next() else {
-                self.above.remove(&at.identity);
-                listing.pop();
-                continue;
-            };
-            let name = entry.name.as_encoded_bytes();
-            if name.starts_with(b".") || name.starts_with(b"_") {
-                continue;
-            }
-            let path = child(&at.folder, &entry.name);
-            let inside = at.real.join(&entry.name);
-            let why = at.catalog.aside(&entry.name.to_string_lossy()).map(Why::Aside);
-            if entry.is_dir() {
-                listing.extend(self.enter(path, inside)?);
-            } else if entry.may_be_link() {
-                listing.extend(self.follow(path, &inside, why)?);
-            } else {
-                (self.each)(Visited { path: &path, real: &inside, link: Link::Inside, why });
-            }
-        }
-        Ok(())
-    }
-
-    /// Follows a link, or an entry of a file system that does not say which entries are links. Returns the folder to which it leads, if the
-    /// walk enters the folder. `inside` is the path of the link, with links in the folder's path resolved.
-    fn follow(&mut self, path: PathBuf, inside: &Path, why: Option<Why>) -> Result<Option<Listing>> {
-        let target = match path.canonicalize() {
-            Ok(target) => target,
-            Err(error) => {
-                let leads_nowhere = is_absent(&error) || error.raw_os_error() == Some(libc::ELOOP);
-                let link = if leads_nowhere { Link::Inside } else { Link::Unknown(error) };
-                (self.each)(Visited { path: &path, real: inside, link, why });
-                return Ok(None);
-            }
-        };
-        if self.leads_into_ours(&path, &target)? {
-            return Ok(None);
-        }
-        let is_outside = !self.follows.places.iter().any(|place| target.starts_with(place));
-        let is_folder = listing::look(&target).map(|there| there.is_some_and(|there| there.is_dir()));
-        let link = match (is_folder, is_outside) {
-            (Ok(true), true) if !self.follows.all => Link::ToFolderOutside(target),
-            (Ok(true), _) => return self.enter(path, target),
-            (Ok(false), true) => Link::ToFileOutside(target),
-            (Ok(false), false) => Link::Inside,
-            (Err(error), _) => Link::Unknown(error),
-        };
-        (self.each)(Visited { path: &path, real: inside, link, why });
-        Ok(None)
-    }
-
-    /// Reads the names in a folder. Returns `None` if the folder is already being listed, or if dupsift wrote it and no input explicitly
-    /// includes it.
-    fn enter(&mut self, folder: PathBuf, real: PathBuf) -> Result<Option<Listing>> {
-        let failed = || Error::reading("list the folder", &folder);
-        let metadata = std::fs::metadata(&folder).map_err(failed())?;
-        let identity = (metadata.dev(), metadata.ino());
-        if self.above.contains(&identity) {
-            return Ok(None);
-        }
-        let entries = listing::entries(&folder).map_err(failed())?;
-        let names: Vec<OsString> = entries.iter().map(|entry| entry.name.clone()).collect();
-        match Ours::of(&folder, &names)? {
-            kind if self.above.is_empty() => self.found.start = kind,
-            // If the start folder is inside this folder, this folder counts as an input.
-            Some(kind) if !self.named.starts_with(&real) && !(self.asks)(&folder, &names) => {
-                self.found.skipped.insert(folder, kind);
-                return Ok(None);
-            }
-            _ => {}
-        }
-        catalogs::refuse_table(&folder, &names)?;
-        let catalog = Catalog::of(&folder, &names, |state| self.is_followed(state));
-        for name in catalog.missing(&names) {
-            let (path, real) = (child(&folder, name.as_ref()), real.join(&name));
-            (self.each)(Visited {
-                path: &path,
-                real: &real,
-                link: Link::Inside,
-                why: Some(Why::Aside(Aside::Missing)),
-            });
-        }
-        self.above.insert(identity);
-        Ok(Some(Listing { folder, real, identity, catalog, entries: entries.into_iter() }))
-    }
-
-    /// Returns whether a file that is not in a data format may be opened.
-    fn is_followed(&self, path: &Path) -> bool {
-        let is_inside = |target: PathBuf| self.follows.places.iter().any(|place| target.starts_with(place));
-        self.follows.all || path.canonicalize().is_ok_and(is_inside)
-    }
-
-    /// Returns whether a link leads into a folder that dupsift wrote and that is not an input. If so, the link is recorded as skipped.
-    fn leads_into_ours(&mut self, link: &Path, target: &Path) -> Result<bool> {
-        // A link to the folder itself is handled in the same way as the folder.
-        let inside = target.parent().map(Path::to_path_buf).unwrap_or_default();
-        let Some((_, kind)) = self.owners.of(&inside, &self.named)? else { return Ok(false) };
-        self.found.skipped.insert(link.to_path_buf(), kind);
-        Ok(true)
-    }
 }
 
 fn identity(path: &Path) -> PathBuf {
@@ -698,6 +437,7 @@ mod tests {
 
     #[test]
     fn a_file_whose_path_is_not_utf8_is_a_bad_input() {
+        use std::ffi::OsStr;
         use std::os::unix::ffi::OsStrExt as _;
         let folder = tree(&["a.jsonl", "b/x.txt"]);
         for name in [&b"\xFF.jsonl"[..], b"\xFE.jsonl", b"\xFF.png"] {
