@@ -10,7 +10,7 @@
 //!
 //! Paraphrases are not recognized. `lcs` and `words` also miss texts whose sentences were reordered.
 
-mod versions;
+pub mod versions;
 
 use std::fmt;
 

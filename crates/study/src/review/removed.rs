@@ -38,7 +38,7 @@ pub struct RemovedReview {
     /// The number of documents that are connected to the kept document only by a chain of pairs.
     pub chained: u64,
     /// The number of documents that have at least this share of their 3-grams in the kept document, for each share in
-    /// [`SHARES`].
+    /// `SHARES`.
     pub contained: [u64; SHARES.len()],
     /// The fates of the documents that are shown, by number.
     pub fates: BTreeMap<u64, Fate>,
