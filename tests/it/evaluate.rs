@@ -674,6 +674,35 @@ fn the_run_and_what_is_removed_are_measured_by_pairs_and_clusters() {
     assert!(differ);
 }
 
+/// Checks that a pair with two labels counts neither way and is named, whatever the order of its ids, and that its ids are not unknown.
+#[test]
+fn a_pair_that_is_labeled_in_both_ways_is_named_and_does_not_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs.parquet");
+    write_docs(&docs, &numbered((0..8).map(|number| format!("text of {}", number / 2))), 10);
+    let done = done(&docs, &["--algorithms", "exact"]);
+    let labels = folder.path().join("labels.csv");
+    let evaluated = |rows: &str| {
+        std::fs::write(&labels, format!("id_a,id_b,label\n{rows}")).unwrap();
+        evaluate(&done.out(), &[&labels], &[])
+    };
+    for rows in ["d0,d1,1\nd1,d0,0\nd2,d3,1\nd4,nowhere,0\n", "d4,d7,0\nd1,d0,0\nd2,d3,1\nd0,d1,1\nd1,d0,1\n"] {
+        let told = evaluated(rows).ends_with(0).stdout;
+        let expected = "1 pair of the truth is labeled both as duplicates and as different documents, such as d0 and d1; they count neither way";
+        assert!(told.contains(expected), "{told}");
+        let report = evaluation(&done.out());
+        let truth = &report["truth"];
+        assert_eq!(
+            (&truth["pairs"], &truth["contradictory_pairs"], &truth["unknown_ids"]),
+            (&1.into(), &1.into(), &0.into())
+        );
+        assert_eq!(&truth["unknown_rows"], &0);
+        let one = &report["algorithms"][0];
+        assert_eq!((&one["pairs"], &one["pairs_true"], &one["pairs_undecided"]), (&3.into(), &1.into(), &1.into()));
+    }
+    evaluated("d0,d1,1\nd1,d0,0\n").ends_with(2).says(&["labeled as different documents, too, such as d0 and d1"]);
+}
+
 /// Checks that rows labeled as different, unsure or without a label are not true pairs, in every format and spelling.
 #[test]
 fn pairs_that_are_not_labeled_as_duplicates_are_not_true() {

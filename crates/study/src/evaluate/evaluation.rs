@@ -62,6 +62,12 @@ pub struct TruthReport {
     /// The number of rows whose label is empty. Their pairs count neither way.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unlabeled_rows: u64,
+    /// The number of distinct pairs that are labeled both as duplicates and as different documents. They count neither way.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub contradictory_pairs: u64,
+    /// The ids of the first such pair.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradictory: Vec<String>,
     /// The rejected rows, which are listed in `evaluation/rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,

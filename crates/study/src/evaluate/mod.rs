@@ -166,6 +166,13 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
     if !truth.report.unread_columns.is_empty() {
         warnings.push(format!("columns of the truth that are not read: {}", truth.report.unread_columns.join(", ")));
     }
+    if truth.report.contradictory_pairs > 0 {
+        warnings.push(format!(
+            "{} labeled both as duplicates and as different documents, such as {}; they count neither way",
+            counted_as(truth.report.contradictory_pairs, "pair of the truth is|pairs of the truth are"),
+            truth.report.contradictory.join(" and ")
+        ));
+    }
     if truth.report.ambiguous_ids > 0 {
         warnings.push(format!(
             "ids in the truth that belong to several documents: {}; for each such id, the first document is used",

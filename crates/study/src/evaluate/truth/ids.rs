@@ -20,10 +20,14 @@ use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 use dupsift_tables::{REJECTED_COLUMNS, RejectReason, RejectedBuilder, Rejection, rejected_rows, rejected_schema};
 
 /// The number of bytes in a position in the truth. A position consists of a row number and the index of one of the two ids in the row, which
-/// is combined with [`UNDECIDED`].
+/// is combined with [`UNDECIDED`] or [`DIFFERENT`].
 pub const PLACE_BYTES: usize = 9;
 /// Marks a row that is labeled as unsure, or not labeled.
 pub const UNDECIDED: u8 = 2;
+/// Marks a row that is labeled as a pair of different documents.
+pub const DIFFERENT: u8 = 4;
+/// The bit with the index of an id in its row.
+const SIDE: u8 = 1;
 /// The number of bytes in the hash of a cluster's name.
 pub const CLUSTER_BYTES: usize = 16;
 
@@ -94,7 +98,7 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
     let damaged = truth.read(|row, (file, in_file), values| {
         session.engine.go_on()?;
         report.rows += 1;
-        let undecided;
+        let mark;
         let [first, second] = match values {
             Ok((values, label)) => {
                 match label {
@@ -103,10 +107,11 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
                     Label::Unsure => report.unsure_rows += 1,
                     Label::Empty => report.unlabeled_rows += 1,
                 }
-                if label == Label::Different {
-                    return Ok(true);
-                }
-                undecided = if label == Label::Duplicate { 0 } else { UNDECIDED };
+                mark = match label {
+                    Label::Duplicate => 0,
+                    Label::Different => DIFFERENT,
+                    Label::Unsure | Label::Empty => UNDECIDED,
+                };
                 values
             }
             Err(Rejection { reason, detail }) => {
@@ -120,13 +125,13 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
             }
         };
         record[HASH] = 1;
-        record[AFTER_TAG + 8] = undecided;
+        record[AFTER_TAG + 8] = mark;
         record[AFTER_TAG..AFTER_TAG + 8].copy_from_slice(&row.to_be_bytes());
         record[..HASH].copy_from_slice(&hash128(first.as_bytes()).to_be_bytes());
         if pairs {
             writer.push(&record)?;
             record[..HASH].copy_from_slice(&hash128(second.as_bytes()).to_be_bytes());
-            record[AFTER_TAG + 8] = undecided | 1;
+            record[AFTER_TAG + 8] = mark | SIDE;
         } else {
             record[AFTER_PLACE..].copy_from_slice(&hash128(second.as_bytes()).to_be_bytes());
         }
@@ -250,13 +255,16 @@ fn join(engine: &Engine<'_>, ids: &Sorted, pairs: bool, rows: u64) -> Result<(So
                 if asked.is_empty() {
                     continue;
                 }
-                met.ids += 1;
-                met.ambiguous += u64::from(documents > 1);
+                // Of pairs that are not true, only those that contradict true ones matter, so their ids are not counted.
+                let mut places = asked.clone().map(|at| &records.record(at)[AFTER_TAG..AFTER_PLACE]);
+                let counted = places.find(|place| !pairs || place[PLACE_BYTES - 1] & DIFFERENT == 0);
+                met.ids += u64::from(counted.is_some());
+                met.ambiguous += u64::from(counted.is_some() && documents > 1);
                 if documents == 0 {
-                    met.unknown += 1;
-                    let mut place = [0; PLACE_BYTES];
-                    place.copy_from_slice(&records.record(asked.start)[AFTER_TAG..AFTER_PLACE]);
-                    met.name(place);
+                    if let Some(place) = counted.and_then(|place| place.try_into().ok()) {
+                        met.unknown += 1;
+                        met.name(place);
+                    }
                     continue;
                 }
                 let doc = number(&records.record(same.start)[AFTER_TAG..AFTER_TAG + DOC]);
@@ -285,8 +293,7 @@ fn names(truth: &TruthFiles, places: &[[u8; PLACE_BYTES]]) -> Result<Vec<String>
     _ = truth.read(|row, _, values| {
         let here = |place: &&[u8; PLACE_BYTES]| number(&place[..8]) == row;
         for place in places.iter().skip(names.len()).take_while(here) {
-            names
-                .push(values.as_ref().map_or("", |(values, _)| values[usize::from(place[8] & !UNDECIDED)]).to_string());
+            names.push(values.as_ref().map_or("", |(values, _)| values[usize::from(place[8] & SIDE)]).to_string());
         }
         Ok(names.len() < places.len())
     })?;

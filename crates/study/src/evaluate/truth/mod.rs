@@ -24,8 +24,8 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::pair::classes::{Link, number};
 use dupsift_engine::session::Session;
 use dupsift_input::{RowFilter, Want};
-use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted};
-use ids::{CLUSTER_BYTES, PLACE_BYTES, Resolved, UNDECIDED};
+use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted, Writer};
+use ids::{CLUSTER_BYTES, DIFFERENT, PLACE_BYTES, Resolved, UNDECIDED};
 
 /// The size of the buffer for a temporary file, in bytes.
 const GATHERED_BYTES: usize = 64 << 10;
@@ -39,7 +39,7 @@ pub struct Truth {
     width: usize,
     /// The sorted true pairs, if the truth consists of pairs.
     listed: Option<FrozenHeap>,
-    /// The sorted pairs that are labeled as unsure or not labeled, except true pairs.
+    /// The sorted pairs that are labeled as unsure, not labeled, or labeled in both ways, except true pairs.
     undecided: Option<FrozenHeap>,
     /// The pairs after [`Truth::count_texts`].
     undecided_texts: Option<FrozenHeap>,
@@ -88,6 +88,12 @@ impl Truth {
         } else {
             truth.take_clusters(session, &resolved.rows)?;
         }
+        if truth.report.pairs == 0 && truth.report.contradictory_pairs > 0 {
+            return Err(Error::usage(format!(
+                "all pairs of the truth that are labeled as duplicates are labeled as different documents, too, such as {}; expected one label for each pair",
+                truth.report.contradictory.join(" and ")
+            )));
+        }
         if truth.report.form == "pairs" && truth.report.pairs == 0 {
             return Err(Error::usage(format!(
                 "no row of the truth pairs two different documents in the corpus ({}: {} the same document twice, {} an unknown id); expected pairs of different documents",
@@ -107,25 +113,29 @@ impl Truth {
         Ok(truth)
     }
 
-    /// Reads pairs from records of (row, side, document). Two documents with the same row form a pair.
+    /// Reads pairs from records of (row, side, document). Two documents with the same row form a pair. A pair that is labeled both as a
+    /// duplicate and as different documents is undecided.
     fn take_pairs(&mut self, session: &Session<'_>, rows: &Sorted) -> Result<()> {
         let (link, half) = (self.link, self.width / 2);
         let shuffle =
             |name| session.engine.ordered(session.documents(), name, self.width, self.width, half, rows.rows() / 2);
-        let (pairs, undecided) = (shuffle("true-pairs")?, shuffle("undecided-pairs")?);
+        let (pairs, different, undecided) =
+            (shuffle("true-pairs")?, shuffle("different-pairs")?, shuffle("undecided-pairs")?);
         let counts = session.engine.work(
             rows.partitions(),
-            || Ok((pairs.writer(), undecided.writer(), [0; 3])),
-            |(writer, undecided, [complete, selfs, skipped]), partition| {
+            || Ok((pairs.writer(), [different.writer(), undecided.writer()], [0; 3])),
+            |(writer, [different, undecided], [complete, selfs, skipped]), partition| {
                 let records = rows.load(partition, session.engine.budget.a_thread)?;
                 for row in records.groups().filter(|row| row.len() == 2) {
                     session.engine.go_on()?;
                     let doc = |at: usize| number(&records.record(at)[PLACE_BYTES..]);
                     let (a, b) = (doc(row.start), doc(row.start + 1));
-                    if records.record(row.start)[PLACE_BYTES - 1] & UNDECIDED != 0 {
-                        *skipped += 1;
+                    let mark = records.record(row.start)[PLACE_BYTES - 1];
+                    if mark & (UNDECIDED | DIFFERENT) != 0 {
+                        *skipped += u64::from(mark & UNDECIDED != 0);
                         if a != b {
-                            link.push(undecided, a.min(b), a.max(b))?;
+                            let other = if mark & UNDECIDED != 0 { &mut *undecided } else { &mut *different };
+                            link.push(other, a.min(b), a.max(b))?;
                         }
                         continue;
                     }
@@ -138,35 +148,63 @@ impl Truth {
                 }
                 rows.remove(partition)
             },
-            |(mut writer, mut undecided, counts)| {
-                undecided.flush()?;
+            |(mut writer, others, counts)| {
+                others.into_iter().try_for_each(|mut other| other.flush())?;
                 writer.flush().map(|()| counts)
             },
         )?;
         let [complete, selfs, skipped] =
             counts.iter().fold([0u64; 3], |sum, one| [sum[0] + one[0], sum[1] + one[1], sum[2] + one[2]]);
-        let different = self.list_pairs(session.engine, &pairs.finish()?)?;
+        let (different, _) = list(session.engine, &different.finish()?, link, self.width, |_, _| true)?;
+        let mut contradictory = undecided.writer();
+        let listed = self.list_pairs(session.engine, &pairs.finish()?, &different, &mut contradictory)?;
+        contradictory.flush()?;
+        drop(contradictory);
         self.undecided = Some(self.list_undecided(session.engine, &undecided.finish()?)?);
         self.point_to_firsts();
+        if let Some((a, b)) = listed.contradictory {
+            self.report.contradictory = vec![called(session, a)?, called(session, b)?];
+        }
         let report = &mut self.report;
-        report.pairs = different;
+        report.pairs = listed.pairs;
+        report.contradictory_pairs = listed.contradictions;
         report.self_pairs = selfs;
-        report.repeated_rows = complete - selfs - different;
+        report.repeated_rows = complete - selfs - listed.pairs - listed.contradictions;
         report.unknown_rows = report.rows - report.rejections.rows - report.different_rows - skipped - complete;
         Ok(())
     }
 
-    /// Lists the distinct pairs in order, connects their documents, and returns the number of pairs.
-    fn list_pairs(&mut self, engine: &Engine<'_>, pairs: &Sorted) -> Result<u64> {
+    /// Lists the distinct pairs in order and connects their documents. Pairs that are also in `different` are written to `contradictory`
+    /// instead.
+    fn list_pairs(
+        &mut self,
+        engine: &Engine<'_>,
+        pairs: &Sorted,
+        different: &FrozenHeap,
+        contradictory: &mut Writer<'_>,
+    ) -> Result<ListedPairs> {
+        let (link, width) = (self.link, self.width);
+        let different = different.bytes().chunks_exact(width).map(move |one| link.read(one));
+        let mut different = (Box::new(different) as Listed<'_>).peekable();
         let mut forest = Forest::new(self.firsts.slots());
-        let (listed, different) = list(engine, pairs, self.link, self.width, |a, b| {
+        let (mut found, mut written) = (ListedPairs::default(), Ok(()));
+        let (listed, pairs) = list(engine, pairs, link, width, |a, b| {
+            if is_next(&mut different, (a, b)) {
+                found.contradictory.get_or_insert((a, b));
+                found.contradictions += 1;
+                if written.is_ok() {
+                    written = link.push(contradictory, a, b);
+                }
+                return false;
+            }
             forest.union(a, b);
             self.pages.set(a as usize);
             self.pages.set(b as usize);
             true
         })?;
+        written?;
         self.listed = Some(listed);
-        Ok(different)
+        Ok(ListedPairs { pairs, ..found })
     }
 
     /// Lists the distinct undecided pairs in order, without true pairs.
@@ -327,6 +365,17 @@ impl Truth {
         let undecided = Some(self.undecided_texts().peekable());
         Checker { truth: self, listed: self.listed().map(Iterator::peekable), undecided }
     }
+}
+
+/// Holds the counts of true pairs.
+#[derive(Clone, Copy, Debug, Default)]
+struct ListedPairs {
+    /// The number of distinct true pairs.
+    pairs: u64,
+    /// The number of distinct pairs that are labeled both as duplicates and as different documents.
+    contradictions: u64,
+    /// The first such pair.
+    contradictory: Option<(u64, u64)>,
 }
 
 /// Lists the distinct pairs in order for which `each` returns `true`, and returns the list and the number of pairs.
