@@ -1,4 +1,4 @@
-//! Holds the commands that make a single pass over a corpus: `contaminated`, `stream` and `purify`.
+//! Holds the commands that are not runs and read a corpus with their own steps: `contaminated`, `stream` and `purify`.
 //!
 //! This crate is part of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
 

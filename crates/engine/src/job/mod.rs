@@ -1,7 +1,7 @@
 //! Drives a run: opens files, starts threads, enforces the memory limit and runs the steps in order.
 //!
-//! `story` defines the order of the steps. The steps are divided into three modules: `read`, `pair` and `write`. Each step that uses files
-//! or threads has a file in one of these modules. The computation itself is in `dupsift_algorithms::steps`.
+//! `story` defines the order of the steps. The steps are divided into four modules: `read`, `pair`, `cut` and `write`. Each step that uses
+//! files or threads has a file in one of them; `saved` holds the saved state. The computation itself is in `dupsift_algorithms::steps`.
 
 pub mod algorithm_state;
 pub mod check;

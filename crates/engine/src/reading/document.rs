@@ -1,4 +1,4 @@
-//! Converts a row of a batch to a document in the form that algorithms process (`stage/view.rs`).
+//! Converts a row of a batch to a document in the form that algorithms process (`steps/view.rs`).
 
 use super::cuts::Cuts;
 use crate::job::pair::classes::Classes;

@@ -2,7 +2,7 @@
 //!
 //! Three things limit the number of candidates: keys of two heavy terms (`heavy.rs`); a third shared heavy term, required in a large
 //! window; and the signs of random projections (`sign_sketch.rs`). Documents that reach the threshold differ in few signs. The number of
-//! different signs also ranks the candidates, because only the nearest ones are verified (`stage/nearest.rs`). Each document has one sketch:
+//! different signs also ranks the candidates, because only the nearest ones are verified (`steps/nearest.rs`). Each document has one sketch:
 //! its signs, 16 bits for each of its heavy terms, and the length of its common terms.
 //!
 //! ```text

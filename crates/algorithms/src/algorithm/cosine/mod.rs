@@ -23,7 +23,7 @@
 //! two heavy terms, it misses pairs that do not share a third heavy term. At thresholds below 0.6, the texts of a pair have less in common,
 //! so the share of missed pairs grows: 0.3% in the samples at 0.5, 45% at 0.3, 98% at 0.05. If the threshold is below 0.6, a note in
 //! run.json says that more pairs are missed. If a document has more than 128 candidates, other pairs than those with its nearest
-//! candidates may not be verified (`stage/nearest.rs`), so the cost grows in proportion to the corpus even if all documents are similar.
+//! candidates may not be verified (`steps/nearest.rs`), so the cost grows in proportion to the corpus even if all documents are similar.
 //!
 //! dupsift uses ln(1 + N / df) instead of ln(N / df) so that text has a vector even if all of its words occur in every document. Terms that
 //! occur in a single document get no row, because they cannot match another document. Limitations: word order and length do not count, so a

@@ -1,4 +1,4 @@
-//! TextEdits repeated passages from the documents that are kept (`--cut`).
+//! Cuts repeated passages from the documents that are kept (`--cut`).
 //!
 //! ```text
 //! order     Puts the kept documents into the order of --keep.

@@ -1,4 +1,4 @@
-//! Groups rows by key, using `stage/group.rs`. Each thread processes one partition at a time.
+//! Groups rows by key, using `steps/group.rs`. Each thread processes one partition at a time.
 
 use std::collections::HashSet;
 use std::ops::Range;

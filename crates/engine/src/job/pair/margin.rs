@@ -1,4 +1,4 @@
-//! Applies the margin rule (`stage/margin.rs`) to the pairs of one algorithm. First computes the highest similarity of each document, using
+//! Applies the margin rule (`steps/margin.rs`) to the pairs of one algorithm. First computes the highest similarity of each document, using
 //! all threads; then filters the pairs.
 
 use super::links::each_link;

@@ -1,4 +1,4 @@
-//! Finds exact copies (`stage/copies.rs`): records a hash of each document's text (in a separate pass if necessary) and folds the hashes
+//! Finds exact copies (`steps/copies.rs`): records a hash of each document's text (in a separate pass if necessary) and folds the hashes
 //! into classes.
 
 use crate::job::pair::classes::{Classes, Link};

@@ -1,4 +1,4 @@
-//! Computes the clusters of one algorithm (`stage/clusters.rs`) using arrays in temporary files, and writes the `clusters/` table.
+//! Computes the clusters of one algorithm (`steps/clusters.rs`) using arrays in temporary files, and writes the `clusters/` table.
 
 use std::path::Path;
 
