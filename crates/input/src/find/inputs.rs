@@ -84,7 +84,7 @@ pub struct Found {
     pub files: Vec<FoundFile>,
     /// The files that are not read.
     pub unread: Unread,
-    /// The links that are not followed, and the files whose paths are not UTF-8, sorted by path.
+    /// The links that are not followed, sorted by path.
     pub bad: Vec<BadInput>,
 }
 
@@ -233,14 +233,12 @@ fn nothing(input: &str, there: &Unread, not_followed: &[(Named, NotFollowed)], t
             links_lead = counted_as(links, "link leads|links lead")
         ),
     };
-    let other = not_followed.iter().find(|(_, why)| matches!(why, NotFollowed::NotUtf8));
-    let other = other.map_or_else(String::new, |(named, _)| format!("; {:?}: {NOT_UTF8}", named.path));
     let hint = if taking.text_files == TextFiles::Skipped { there.text_files_hint() } else { String::new() };
     let skipped = there.skipped().map_or_else(String::new, |skipped| format!("; {skipped}"));
     let reason = there.reason().map_or_else(String::new, |reason| format!("; {reason}"));
     let there = if there.is_empty() { String::new() } else { format!("; it contains {there}") };
     Error::usage(format!(
-        "nothing to read in {input:?}; expected files that end in {} (names that begin with . or _ are skipped){there}{reason}{links}{other}{hint}{skipped}",
+        "nothing to read in {input:?}; expected files that end in {} (names that begin with . or _ are skipped){there}{reason}{links}{hint}{skipped}",
         formats::endings()
     ))
 }
@@ -274,7 +272,7 @@ struct Listed {
     found: Vec<Named>,
     /// The files that are not read, each with the reason unless the reason is its extension.
     unread: Vec<(Named, Option<Why>)>,
-    /// The links that are not followed, and the files whose paths are not UTF-8.
+    /// The links that are not followed.
     not_followed: Vec<(Named, NotFollowed)>,
     /// The folders in the input that dupsift wrote.
     ours: BTreeMap<PathBuf, Ours>,
@@ -298,26 +296,20 @@ impl Listed {
             }
             // If the file has a known extension, it is opened like any other file, which reports the same error.
             Link::Unknown(error) if !is_read => self.not_followed.push((named, NotFollowed::Failed(error))),
-            _ if is_read && !is_utf8(path) => self.not_followed.push((named, NotFollowed::NotUtf8)),
             _ if is_read => self.found.push(named),
             _ => self.unread.push((named, why)),
         }
     }
 }
 
-/// The reason why a link is not followed, or why a file with a known extension is not read.
+/// The reason why a link is not followed.
 #[derive(Debug)]
 enum NotFollowed {
     /// The link leads out of the inputs, to this path.
     LeadsOut(PathBuf),
     /// The system cannot tell where the link leads.
     Failed(io::Error),
-    /// The path is not UTF-8.
-    NotUtf8,
 }
-
-/// Describes a file whose path is not UTF-8.
-const NOT_UTF8: &str = "its path is not UTF-8, so ids and run.json cannot contain it; rename it";
 
 impl NotFollowed {
     fn bad(self, path: PathBuf, label: String) -> BadInput {
@@ -328,7 +320,6 @@ impl NotFollowed {
                 (why, bytes.map_or(0, |there| there.len()))
             }
             NotFollowed::Failed(error) => (format!("it is a link that cannot be followed: {error}"), 0),
-            NotFollowed::NotUtf8 => (NOT_UTF8.to_owned(), std::fs::metadata(&path).map_or(0, |there| there.len())),
         };
         BadInput { path, label, why, bytes, takes_part: false }
     }
@@ -336,11 +327,6 @@ impl NotFollowed {
 
 /// The end of the description of a link that is not followed because it leads out of the inputs.
 pub const FOLLOW_LINKS: &str = "; pass `follow-links` to read what is there";
-
-/// Returns whether the absolute path is UTF-8.
-fn is_utf8(path: &Path) -> bool {
-    path.to_str().is_some() && (path.is_absolute() || absolute(path).to_str().is_some())
-}
 
 /// A file that was found for an input.
 struct Named {
@@ -433,23 +419,6 @@ mod tests {
 
     fn labels(inputs: &[String]) -> Vec<String> {
         find(inputs).expect("found").into_iter().map(|file| file.label).collect()
-    }
-
-    #[test]
-    fn a_file_whose_path_is_not_utf8_is_a_bad_input() {
-        use std::ffi::OsStr;
-        use std::os::unix::ffi::OsStrExt as _;
-        let folder = tree(&["a.jsonl", "b/x.txt"]);
-        for name in [&b"\xFF.jsonl"[..], b"\xFE.jsonl", b"\xFF.png"] {
-            std::fs::write(folder.path().join(OsStr::from_bytes(name)), b"abc").expect("a file");
-        }
-        let input = [folder.path().to_string_lossy().into_owned()];
-        let found = find_all(&input, Taking::default()).expect("found");
-        assert_eq!(found.files.iter().map(|file| file.label.as_str()).collect::<Vec<_>>(), ["a.jsonl"]);
-        assert_eq!(found.bad.iter().map(|bad| (bad.why.as_str(), bad.bytes)).collect::<Vec<_>>(), [(NOT_UTF8, 3); 2]);
-        std::fs::remove_file(folder.path().join("a.jsonl")).expect("removed");
-        let said = find(&input).expect_err("no file").to_string();
-        assert!(said.contains(".jsonl\": its path"), "{said}");
     }
 
     #[test]
