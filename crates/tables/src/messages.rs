@@ -352,7 +352,7 @@ impl<'de> Walk<'de> for Json<'_> {
         if !fields.is_sorted() {
             let ends: Vec<usize> = fields.iter().skip(1).map(|(_, next)| next - 1).chain([out.len()]).collect();
             let mut sorted: Vec<_> = fields.iter().zip(ends).map(|((name, start), end)| (name, *start..end)).collect();
-            sorted.sort_by(|(a, _), (b, _)| a.cmp(b));
+            sorted.sort_by_key(|(name, _)| *name);
             let texts: Vec<&str> = sorted.into_iter().map(|(_, field)| &out[field]).collect();
             let texts = texts.join(",");
             out.truncate(begin + 1);
