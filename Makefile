@@ -6,7 +6,7 @@
 #
 #   make test                                                      run all checks and tests
 #   make crate CRATE=engine                                        run the unit tests of one crate, built quickly
-#   make lint                                                      check the format, clippy and the documentation
+#   make lint                                                      check the format, `pub` items, clippy and the documentation
 #   make golden                                                    update golden files and transcripts; review the difference
 #   make python                                                    test the wheel, alone and with libraries of data frames
 #   make python-spark                                              test the wheel on Apache Spark; needs Java 17 or later
@@ -23,9 +23,9 @@
 #   make lab                                                       list the measurements, which take minutes and often need other corpora
 #   make lab RUN=growth CORPORA=DIR [WRITE=FILE] [ARGS=...]         run one of them; CORPORA=DIR or CORPUS=DIR is its first argument
 #
-# You need Rust, a C compiler and, for tests, Python 3.11 or later; for lint, rustfmt and clippy. Everything else is installed into folders of
-# this checkout or by cargo. Without Java, Chromium or valgrind, `make test` skips the tests that need them, and says so in its last lines.
-# All targets except crate use the release profile, so that dependencies are compiled once. CARGO_TARGET_DIR is respected.
+# You need Rust, a C compiler and, for tests and lint, Python 3.11 or later; for lint, rustfmt and clippy. Everything else is installed into
+# folders of this checkout or by cargo. Without Java, Chromium or valgrind, `make test` skips the tests that need them, and says so in its
+# last lines. All targets except crate use the release profile, so that dependencies are compiled once. CARGO_TARGET_DIR is respected.
 
 SHELL := /bin/sh
 CARGO ?= cargo
@@ -45,7 +45,7 @@ export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA RUN WRITE PYTHON
 # The interpreter for tests; it has packages that read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark python-spark dist test environments crate test-browser test-environments lint fmt clippy doc unit python lab instructions golden book venv clean
+.PHONY: help dedup wheel spark python-spark dist test environments crate test-browser test-environments lint fmt unused-pub clippy doc unit python lab instructions golden book venv clean
 .NOTPARALLEL:
 
 help:
@@ -113,10 +113,14 @@ crate:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run -p "dupsift-$$CRATE"; \
 	else $(CARGO) test -p "dupsift-$$CRATE"; fi
 
-lint: fmt clippy doc
+lint: fmt unused-pub clippy doc
 
 fmt:
 	$(CARGO) fmt --all --check
+
+# In crates/, `pub` means that another crate uses the item.
+unused-pub:
+	@$(PYTHON) scripts/unused_pub.py
 
 # Also checks the library without the features of the command line and the report.
 clippy:

@@ -3,7 +3,7 @@
 use dupsift::Job;
 
 /// The program.
-pub fn main() -> dupsift::Result<()> {
+pub(crate) fn main() -> dupsift::Result<()> {
     let report = Job::new()
         .input("data-samples/docs/en.parquet")
         .output("out/example")

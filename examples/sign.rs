@@ -1,7 +1,7 @@
 //! Computes signatures of two texts, and their similarity.
 
 /// The program.
-pub fn main() -> dupsift::Result<()> {
+pub(crate) fn main() -> dupsift::Result<()> {
     let (one, other) =
         ("The cat sat on the mat, and the dog beside it.", "The cat sat on a mat, and the dog beside it.");
     for text in [one, other] {

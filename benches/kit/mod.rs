@@ -18,22 +18,22 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 /// The number of threads in every process.
-pub const THREADS: usize = 2;
+pub(crate) const THREADS: usize = 2;
 
 /// Returns the arguments of the benchmark, without the `--bench` that cargo adds.
-pub fn arguments() -> Vec<String> {
+pub(crate) fn arguments() -> Vec<String> {
     std::env::args().skip(1).filter(|argument| argument != "--bench").collect()
 }
 
 /// Returns the name of a corpus: its folder, or the parent folder if the folder is called docs.
-pub fn name_of(corpus: &Path) -> String {
+pub(crate) fn name_of(corpus: &Path) -> String {
     let name = corpus.iter().rev().find(|part| *part != "docs").unwrap_or(corpus.as_os_str());
     name.display().to_string()
 }
 
 /// Holds the cost of one process.
 #[derive(Clone, Copy, Default)]
-pub struct Cost {
+pub(crate) struct Cost {
     /// The CPU time, user and system.
     pub cpu_seconds: f64,
     pub wall_seconds: f64,
@@ -42,7 +42,7 @@ pub struct Cost {
 }
 
 /// Runs one process until it ends; returns its cost and its stdout.
-pub fn run(command: &mut Command) -> Result<(Cost, String)> {
+pub(crate) fn run(command: &mut Command) -> Result<(Cost, String)> {
     let started = Instant::now();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let mut said = String::new();
@@ -81,7 +81,7 @@ fn wait(child: u32) -> Result<(i32, libc::rusage)> {
 
 /// Returns the CPU seconds, user and system, that the calling thread has used so far.
 #[allow(unsafe_code)]
-pub fn thread_cpu_seconds() -> f64 {
+pub(crate) fn thread_cpu_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer points to a live variable of the type that the call fills.
     let code = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
@@ -90,7 +90,7 @@ pub fn thread_cpu_seconds() -> f64 {
 }
 
 /// Returns the median. If the number of values is even, the result is the mean of the two middle values.
-pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
@@ -98,7 +98,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
 }
 
 /// Decodes the text column of every file, one row group per task on [`THREADS`] threads, and passes the batches to `each`.
-pub fn for_each_column(corpus: &Path, each: impl Fn(&ArrayRef) -> Result<()> + Sync) -> Result<()> {
+pub(crate) fn for_each_column(corpus: &Path, each: impl Fn(&ArrayRef) -> Result<()> + Sync) -> Result<()> {
     let pieces = pieces(corpus)?;
     let next = AtomicUsize::new(0);
     let work = || -> Result<()> {
@@ -117,7 +117,7 @@ pub fn for_each_column(corpus: &Path, each: impl Fn(&ArrayRef) -> Result<()> + S
 }
 
 /// Returns the total size of the text in a corpus, in bytes. The text is decoded but not processed.
-pub fn text_bytes(corpus: &Path) -> Result<usize> {
+pub(crate) fn text_bytes(corpus: &Path) -> Result<usize> {
     let bytes = AtomicUsize::new(0);
     for_each_column(corpus, |column| {
         let texts = match (column.as_string_opt::<i32>(), column.as_string_opt::<i64>()) {
@@ -132,7 +132,7 @@ pub fn text_bytes(corpus: &Path) -> Result<usize> {
 }
 
 /// Returns the text of every n-th document; n is chosen so that the total size is about `megabytes` megabytes.
-pub fn sample(corpus: &Path, megabytes: usize) -> Result<Vec<String>> {
+pub(crate) fn sample(corpus: &Path, megabytes: usize) -> Result<Vec<String>> {
     let step = (text_bytes(corpus)? / (megabytes * 1_000_000)).max(1);
     let mut texts = Vec::new();
     let mut number = 0;
@@ -152,7 +152,7 @@ pub fn sample(corpus: &Path, megabytes: usize) -> Result<Vec<String>> {
 }
 
 /// Returns the strings in a column of any string type.
-pub fn as_texts(column: &ArrayRef) -> Result<LargeStringArray> {
+pub(crate) fn as_texts(column: &ArrayRef) -> Result<LargeStringArray> {
     Ok(arrow::compute::cast(column, &DataType::LargeUtf8)?.as_string::<i64>().clone())
 }
 

@@ -3,6 +3,9 @@
 //! It uses the program's own code (`src/tokenizer/dict/`), which builds the same kind of tables at run time if there is a user dictionary.
 //! Tests ensure that both give the same result.
 
+// The modules are written for the crates that have them.
+#![allow(unreachable_pub)]
+
 use std::path::{Path, PathBuf};
 use std::{env, error, fs};
 

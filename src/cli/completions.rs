@@ -10,7 +10,7 @@ use super::args::Arguments;
 use super::known::LISTED;
 
 /// Returns the completion script for a shell.
-pub fn script(shell: Shell) -> String {
+pub(crate) fn script(shell: Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "dupsift", &mut script);
     let mut script = String::from_utf8_lossy(&script).into_owned();

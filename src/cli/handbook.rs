@@ -18,7 +18,7 @@ parameters and cost; `dupsift algorithms NAME` prints the parameters. All algori
 const SUMMARY_START: &str = "Two documents are duplicates if ";
 
 /// Returns the page that lists all algorithms in a table, with a link to the page of each algorithm.
-pub fn all() -> String {
+pub(crate) fn all() -> String {
     let mut page =
         format!("{HEAD}\n| name | alias | inputs | two documents are duplicates if |\n| --- | --- | --- | --- |\n");
     for algorithm in ALGORITHMS {
@@ -32,7 +32,7 @@ pub fn all() -> String {
 }
 
 /// Returns the page of one algorithm with its parameters, presets and shorthands.
-pub fn one(algorithm: &dyn Algorithm) -> String {
+pub(crate) fn one(algorithm: &dyn Algorithm) -> String {
     let facts = algorithm.facts();
     let aliases =
         if facts.aliases.is_empty() { String::new() } else { format!(" Alias: {}.", facts.aliases.join(", ")) };

@@ -10,7 +10,7 @@ use dupsift_algorithms::recipe::PRESETS;
 use dupsift_text::TokenizerKind;
 
 /// The known values of each option: complete values, and the beginnings of values that continue with a number or a name.
-pub const BEGINNINGS: &[(&str, &[&str])] = &[
+pub(crate) const BEGINNINGS: &[(&str, &[&str])] = &[
     ("add", &["cluster_size", "copies", "sources", "cluster_size,copies,sources", "none"]),
     ("checkpoint", &["0s", "30s", "5m", "never"]),
     ("corpus", &["annotate", "drop", "keep", "keep,drop", "annotate,keep,drop", "none"]),
@@ -24,7 +24,7 @@ pub const BEGINNINGS: &[(&str, &[&str])] = &[
 ];
 
 /// The names of algorithms and, for each parameter of an algorithm, the text up to the parameter's value.
-pub static LISTED: LazyLock<Vec<String>> = LazyLock::new(listed);
+pub(crate) static LISTED: LazyLock<Vec<String>> = LazyLock::new(listed);
 
 fn listed() -> Vec<String> {
     let of_one = |algorithm: &&'static dyn dupsift_algorithms::algorithm::Algorithm| {
@@ -39,12 +39,12 @@ fn listed() -> Vec<String> {
 }
 
 /// Returns a parser that accepts any text. For completion, the parser offers the values that [`BEGINNINGS`] lists for this option.
-pub fn words_of(option: &str) -> impl TypedValueParser<Value = String> {
+pub(crate) fn words_of(option: &str) -> impl TypedValueParser<Value = String> {
     Known(Words::These(BEGINNINGS.iter().find(|(known, _)| *known == option).map_or(&[], |(_, words)| words)))
 }
 
 /// Adds completions to an argument. Any other text is also accepted, because values are validated elsewhere.
-pub fn completed(argument: Arg, option: &str) -> Arg {
+pub(crate) fn completed(argument: Arg, option: &str) -> Arg {
     let words = match option {
         "algorithms" => (|| LISTED.iter().map(String::as_str).collect()) as fn() -> Vec<&'static str>,
         "preset" => || PRESETS.iter().map(|preset| preset.name).collect(),

@@ -92,7 +92,7 @@ const PAGES: &[(&str, &str)] = pages![
 ///
 /// # Errors
 /// Returns an error if the folder cannot be written.
-pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
+pub(crate) fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
     let cannot = || format!("cannot write the manual to {}", dir.display());
     if for_man {
         fs::create_dir_all(dir).with_context(cannot)?;

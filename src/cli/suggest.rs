@@ -39,7 +39,7 @@ const VERBS: &[(&str, &str)] = &[
 const REMOVES: &str = "run INPUT --out DIR --corpus keep";
 
 /// Returns a message that replaces the message from clap; `None` if the suggestion from clap is equally good.
-pub fn suggestion(told: &clap::Error, verb: Option<&str>) -> Option<String> {
+pub(crate) fn suggestion(told: &clap::Error, verb: Option<&str>) -> Option<String> {
     let context = |kind| match told.get(kind) {
         Some(ContextValue::String(word)) => Some(word.as_str()),
         _ => None,

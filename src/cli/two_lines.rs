@@ -52,7 +52,7 @@ const LEADS: &[&str] = &[
 ];
 
 /// Splits a message into the problem and the solution, if it contains one.
-pub fn two_lines(message: &str) -> (&str, Option<String>) {
+pub(crate) fn two_lines(message: &str) -> (&str, Option<String>) {
     let is_way_out = |(at, _): &(usize, &str)| LEADS.iter().any(|lead| message[at + 2..].starts_with(lead));
     match message.match_indices("; ").find(is_way_out) {
         Some((at, _)) => (&message[..at], Some(message[at + 2..].replace("?; ", "? "))),

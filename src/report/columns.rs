@@ -39,7 +39,7 @@ enum Side {
 }
 
 /// Returns the difference as text, under two headings.
-pub fn columns(difference: &Difference, headings: [&str; 2], screen: Screen) -> String {
+pub(crate) fn columns(difference: &Difference, headings: [&str; 2], screen: Screen) -> String {
     let width = (screen.width.max(LEAST_WIDTH) - 3) / 2;
     let mut text = String::new();
     let heading =
@@ -181,7 +181,7 @@ fn row(atoms: &[(String, usize, bool)], begin: &str, end: &str, colours: bool) -
 }
 
 /// Returns untrusted text as one line, without anything that a terminal would interpret.
-pub fn safe(text: &str) -> String {
+pub(crate) fn safe(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 

@@ -5,7 +5,7 @@ use super::{table, thousands};
 use dupsift_study::{ExplainedContained, ExplainedDocument, Explanation, Outcome, Verdict};
 
 /// Returns a title and a table with one row for each direction.
-pub fn contained(explained: &Explanation, width: u16) -> String {
+pub(crate) fn contained(explained: &Explanation, width: u16) -> String {
     let [first, second] = &explained.documents;
     let row = |[one, other]: [&str; 2], of: &ExplainedContained, stays: bool, is_removed: bool| {
         let part = |common: u64, all: u64| format!("{} of {}", thousands(common), thousands(all));
@@ -36,7 +36,7 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
 }
 
 /// Returns a sentence that states whether two documents are a pair, and what happened to them.
-pub fn verdict(explained: &Explanation) -> String {
+pub(crate) fn verdict(explained: &Explanation) -> String {
     let pairs = explained.paired_by();
     let is_template = explained.algorithms.iter().any(|one| one.verdict == Verdict::Template);
     let all = explained.algorithms.len();

@@ -8,7 +8,7 @@
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// The maximum number of characters of each text that are compared.
-pub const MOST_CHARACTERS: usize = 200_000;
+pub(crate) const MOST_CHARACTERS: usize = 200_000;
 /// The maximum number of lines and sentences of each text that are compared.
 const MOST_LINES: usize = 20_000;
 /// The maximum number of pairs of changed lines that are compared in one stretch of changes. If there are more, lines are paired in order.
@@ -21,7 +21,7 @@ const ALIKE: f64 = 0.3;
 
 /// Holds a part of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub(crate) struct Piece {
     /// The original text.
     pub text: String,
     /// Whether this part is missing from the other document's line.
@@ -30,7 +30,7 @@ pub struct Piece {
 
 /// Holds one line or sentence from each document, side by side.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub(crate) enum Line {
     /// A line in both documents.
     Equal(String),
     /// A line in both documents, with differences.
@@ -45,7 +45,7 @@ pub enum Line {
 
 /// Holds the difference between two texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// The lines, in text order.
     pub lines: Vec<Line>,
     /// The number of characters that are not compared at the end of each text because the text is too long.
@@ -53,7 +53,7 @@ pub struct Difference {
 }
 
 /// Compares two texts.
-pub fn difference(a: &str, b: &str) -> Difference {
+pub(crate) fn difference(a: &str, b: &str) -> Difference {
     let ((a, a_cut), (b, b_cut)) = (lines(a), lines(b));
     let mut found = Vec::new();
     for op in capture_diff_slices(Algorithm::Myers, &a, &b) {

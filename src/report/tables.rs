@@ -19,7 +19,7 @@ pub fn table_of_numbers<const N: usize>(header: [&str; N], rows: impl IntoIterat
 }
 
 /// Returns a table like [`table_of_numbers`], but omits any of the `optional` columns that contain only `0`.
-pub fn table_of_numbers_without<const N: usize>(
+pub(crate) fn table_of_numbers_without<const N: usize>(
     header: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
     optional: &[&str],

@@ -36,7 +36,7 @@ fn write_compressed(path: &Path, docs: &[Doc]) {
 }
 
 /// Overwrites the middle of the texts in the last row group. The footer stays intact, so the damage is found late.
-pub fn damage_last_texts(path: &Path) {
+pub(crate) fn damage_last_texts(path: &Path) {
     let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
     let metadata = reader.metadata();
     let (start, length) = metadata.row_group(metadata.num_row_groups() - 1).column(1).byte_range();
@@ -46,7 +46,7 @@ pub fn damage_last_texts(path: &Path) {
     std::fs::write(path, bytes).unwrap();
 }
 
-pub fn corpus(folder: &Path) -> PathBuf {
+pub(crate) fn corpus(folder: &Path) -> PathBuf {
     let docs = folder.join("docs");
     std::fs::create_dir_all(&docs).unwrap();
     let made = made_docs(1_500);

@@ -133,7 +133,7 @@ fn an_index_looks_up_the_nearest_pages_of_a_template() {
 }
 
 /// Returns texts that each consist of 20 of the same 30 sentences, in any order.
-pub fn of_the_same_sentences(count: usize) -> Vec<String> {
+pub(crate) fn of_the_same_sentences(count: usize) -> Vec<String> {
     let sentence = |n: u64| (0..4).map(|at| format!("word{}", 4 * n + at)).collect::<Vec<_>>().join(" ") + ".";
     let text = |n: usize| {
         let mut sentences: Vec<u64> = (0..30).collect();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::kit::{Doc, Numbers, PairLine, Ran, Table, labels, pairs, run, write_docs};
 
 /// Holds a folder with an index, the files of its batches and their outputs.
-pub struct IndexPlace {
+pub(crate) struct IndexPlace {
     folder: tempfile::TempDir,
     algorithms: String,
     /// Additional options for every batch.
@@ -17,32 +17,32 @@ pub struct IndexPlace {
 }
 
 impl IndexPlace {
-    pub fn new(algorithms: &str) -> IndexPlace {
+    pub(crate) fn new(algorithms: &str) -> IndexPlace {
         let folder = tempfile::tempdir().unwrap();
         IndexPlace { folder, algorithms: algorithms.into(), more: Vec::new(), docs: Vec::new(), met: 0 }
     }
 
-    pub fn at(&self, name: &str) -> PathBuf {
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn out(&self, batch: usize) -> PathBuf {
+    pub(crate) fn out(&self, batch: usize) -> PathBuf {
         self.at(&format!("out/n{batch}"))
     }
 
-    pub fn with(&self, inputs: &[PathBuf], out: &Path, more: &[&str]) -> Ran {
+    pub(crate) fn with(&self, inputs: &[PathBuf], out: &Path, more: &[&str]) -> Ran {
         let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
         std::fs::create_dir_all(self.at("out")).unwrap();
         let always: Vec<&str> = self.more.iter().map(String::as_str).collect();
         run(&inputs, out, &[&["--algorithms", &self.algorithms, "--no-report"], &always[..], more].concat())
     }
 
-    pub fn files(&self) -> Vec<PathBuf> {
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
         (0..self.docs.len()).map(|batch| self.at(&format!("in/{batch}.parquet"))).collect()
     }
 
     /// Runs a batch, for the first time or again.
-    pub fn again(&self, batch: usize, more: &[&str]) -> Ran {
+    pub(crate) fn again(&self, batch: usize, more: &[&str]) -> Ran {
         let index = self.at("index");
         self.with(
             &[self.at(&format!("in/{batch}.parquet"))],
@@ -52,7 +52,7 @@ impl IndexPlace {
     }
 
     /// Runs a batch that is killed at a step of publication.
-    pub fn killed_at(&self, batch: usize, step: &str) -> Ran {
+    pub(crate) fn killed_at(&self, batch: usize, step: &str) -> Ran {
         let mut command = crate::kit::program();
         command.arg("run").arg(self.at(&format!("in/{batch}.parquet"))).arg("--out").arg(self.out(batch));
         command.arg("--index").arg(self.at("index")).args(["--algorithms", &self.algorithms, "--no-report"]);
@@ -62,7 +62,7 @@ impl IndexPlace {
         Ran::of(command.output().unwrap())
     }
 
-    pub fn batch(&mut self, docs: Vec<Doc>) -> Ran {
+    pub(crate) fn batch(&mut self, docs: Vec<Doc>) -> Ran {
         let batch = self.docs.len();
         write_docs(&self.at(&format!("in/{batch}.parquet")), &docs, 300);
         self.docs.push(docs);
@@ -70,12 +70,12 @@ impl IndexPlace {
     }
 
     /// Runs a batch that contains copies of these documents, to repeat a batch from a different [`IndexPlace`].
-    pub fn same_batch(&mut self, docs: &[Doc]) -> Ran {
+    pub(crate) fn same_batch(&mut self, docs: &[Doc]) -> Ran {
         self.batch(docs.iter().map(same).collect())
     }
 
     /// Runs once over all batches with the counts from the index.
-    pub fn together(&self, more: &[&str]) -> PathBuf {
+    pub(crate) fn together(&self, more: &[&str]) -> PathBuf {
         let (out, index) = (self.at("out/together"), self.at("index"));
         let more = [&["--stats", index.to_str().unwrap(), "--overwrite"], more].concat();
         self.with(&self.files(), &out, &more).ends_with(0);
@@ -83,12 +83,12 @@ impl IndexPlace {
     }
 
     /// Returns the number of the first document in a batch.
-    pub fn begins(&self, batch: usize) -> i64 {
+    pub(crate) fn begins(&self, batch: usize) -> i64 {
         self.docs[..batch].iter().map(|docs| docs.len() as i64).sum()
     }
 
     /// Returns, for each document in all batches, whether an earlier document has the same text.
-    pub fn surplus(&self) -> Vec<bool> {
+    pub(crate) fn surplus(&self) -> Vec<bool> {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         let texts =
             self.docs.iter().enumerate().flat_map(|(batch, docs)| docs.iter().map(move |doc| (batch, &*doc.text)));
@@ -97,7 +97,7 @@ impl IndexPlace {
     }
 
     /// Checks that the containment shares of each pair are the same as in one run in batch order, which compares the same pairs.
-    pub fn says_as(&self, ordered: &Path) {
+    pub(crate) fn says_as(&self, ordered: &Path) {
         let surplus = self.surplus();
         for label in labels(ordered) {
             let all = shares(ordered, &label);
@@ -115,7 +115,7 @@ impl IndexPlace {
     }
 
     /// Checks for each label that documents connected by the pairs of all batches are in the same cluster in one run.
-    pub fn connects(&self, together: &Path) {
+    pub(crate) fn connects(&self, together: &Path) {
         let count = self.begins(self.docs.len()) as usize;
         for label in labels(together) {
             let of_batches = (0..self.docs.len()).flat_map(|batch| pairs(&self.out(batch), &label));
@@ -131,12 +131,12 @@ impl IndexPlace {
 
     /// Checks that the pairs of all batches equal the pairs of one run, except that only the first document with an indexed text is
     /// matched. Returns the number of pairs whose documents are in different batches.
-    pub fn agrees(&self, together: &Path) -> usize {
+    pub(crate) fn agrees(&self, together: &Path) -> usize {
         (0..self.docs.len()).map(|batch| self.agrees_in(together, batch)).sum()
     }
 
     /// Checks one batch like [`IndexPlace::agrees`].
-    pub fn agrees_in(&self, together: &Path, batch: usize) -> usize {
+    pub(crate) fn agrees_in(&self, together: &Path, batch: usize) -> usize {
         let surplus = self.surplus();
         let mut met = 0;
         for label in labels(together) {
@@ -158,7 +158,7 @@ impl IndexPlace {
 }
 
 /// Distributes documents among batches, and repeats some of them in later batches with or without changes.
-pub fn dealt(docs: Vec<Doc>, batches: usize, seed: u64) -> Vec<Vec<Doc>> {
+pub(crate) fn dealt(docs: Vec<Doc>, batches: usize, seed: u64) -> Vec<Vec<Doc>> {
     let mut numbers = Numbers(seed);
     let mut dealt: Vec<Vec<Doc>> = (0..batches).map(|_| Vec::new()).collect();
     for doc in docs {
@@ -176,12 +176,12 @@ pub fn dealt(docs: Vec<Doc>, batches: usize, seed: u64) -> Vec<Vec<Doc>> {
     dealt
 }
 
-pub fn law(algorithms: &str, batches: Vec<Vec<Doc>>) -> IndexPlace {
+pub(crate) fn law(algorithms: &str, batches: Vec<Vec<Doc>>) -> IndexPlace {
     law_with(algorithms, &[], batches)
 }
 
 /// Runs batches like [`law`], with additional options.
-pub fn law_with(algorithms: &str, more: &[&str], batches: Vec<Vec<Doc>>) -> IndexPlace {
+pub(crate) fn law_with(algorithms: &str, more: &[&str], batches: Vec<Vec<Doc>>) -> IndexPlace {
     let mut place = IndexPlace::new(algorithms);
     place.more = more.iter().map(|&word| word.to_owned()).collect();
     for docs in batches {
@@ -195,12 +195,12 @@ pub fn law_with(algorithms: &str, more: &[&str], batches: Vec<Vec<Doc>>) -> Inde
     place
 }
 
-pub fn same(doc: &Doc) -> Doc {
+pub(crate) fn same(doc: &Doc) -> Doc {
     Doc { id: doc.id.clone(), text: doc.text.clone(), title: None }
 }
 
 /// Runs a subcommand of `dupsift index`.
-pub fn looked_after(index: &Path, more: &[&str]) -> Ran {
+pub(crate) fn looked_after(index: &Path, more: &[&str]) -> Ran {
     let (verb, more) = more.split_first().unwrap();
     Ran::of(crate::kit::program().args(["index", verb]).arg(index).args(more).output().unwrap())
 }
@@ -214,7 +214,7 @@ fn shares(out: &Path, label: &str) -> Vec<(i64, i64, Vec<Option<f32>>)> {
 }
 
 /// Returns, for each document, the lowest-numbered document that links connect to it, directly or indirectly.
-pub fn components(links: impl Iterator<Item = (i64, i64)>, count: usize) -> Vec<usize> {
+pub(crate) fn components(links: impl Iterator<Item = (i64, i64)>, count: usize) -> Vec<usize> {
     fn root(parents: &mut [usize], mut doc: usize) -> usize {
         while parents[doc] != doc {
             parents[doc] = parents[parents[doc]];

@@ -29,7 +29,7 @@ fn deciding(out: &Path, labels: &[String], needed: usize) -> Pairs {
 }
 
 /// Returns, for each document, the document with the smallest number in its component.
-pub fn components(documents: usize, pairs: &Pairs) -> Vec<usize> {
+pub(crate) fn components(documents: usize, pairs: &Pairs) -> Vec<usize> {
     let mut label: Vec<usize> = (0..documents).collect();
     loop {
         let mut changed = false;
@@ -45,7 +45,7 @@ pub fn components(documents: usize, pairs: &Pairs) -> Vec<usize> {
 }
 
 /// Returns a map from each removed document to the kept document, computed directly from the definition.
-pub fn survivors(order: &[usize], pairs: &Pairs, chain: bool) -> BTreeMap<usize, usize> {
+pub(crate) fn survivors(order: &[usize], pairs: &Pairs, chain: bool) -> BTreeMap<usize, usize> {
     let component = components(order.len(), pairs);
     let mut partners = vec![BTreeSet::new(); order.len()];
     for &(a, b) in pairs {
@@ -67,7 +67,7 @@ pub fn survivors(order: &[usize], pairs: &Pairs, chain: bool) -> BTreeMap<usize,
     removed
 }
 
-pub fn removals(out: &Path) -> BTreeMap<usize, usize> {
+pub(crate) fn removals(out: &Path) -> BTreeMap<usize, usize> {
     let table = Table::read(&out.join("removed"));
     let (docs, kept) = (table.numbers("doc"), table.numbers("kept_doc"));
     assert!(docs.is_sorted_by(|a, b| a < b), "each removed document once, in order");

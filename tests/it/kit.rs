@@ -15,36 +15,36 @@ use parquet::file::properties::WriterProperties;
 use tempfile::TempDir;
 
 /// The small corpus in the repository.
-pub const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/docs");
+pub(crate) const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/docs");
 /// All algorithms, as a value for `--algorithms`.
-pub const ALL: &str = "all,lsi:dimensions=16,passes=1,as=lsi";
+pub(crate) const ALL: &str = "all,lsi:dimensions=16,passes=1,as=lsi";
 
 /// Seven algorithms, for tests whose cost grows with the number of algorithms.
-pub const SEVEN: &str = "exact,long_sent,minhash,simhash,tf,tf_idf,three_plus_five";
+pub(crate) const SEVEN: &str = "exact,long_sent,minhash,simhash,tf,tf_idf,three_plus_five";
 
 /// Holds the result of a process.
-pub struct Ran {
+pub(crate) struct Ran {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl Ran {
-    pub fn of(output: Output) -> Ran {
+    pub(crate) fn of(output: Output) -> Ran {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ran { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
     /// Fails with the complete output unless the process ended with this exit code.
     #[track_caller]
-    pub fn ends_with(self, code: i32) -> Ran {
+    pub(crate) fn ends_with(self, code: i32) -> Ran {
         assert_eq!(self.code, code, "\n--- stdout\n{}\n--- stderr\n{}", self.stdout, self.stderr);
         self
     }
 
     /// Fails unless stderr contains each of these strings. An error and its help line count as one line.
     #[track_caller]
-    pub fn says(self, parts: &[&str]) -> Ran {
+    pub(crate) fn says(self, parts: &[&str]) -> Ran {
         let said = self.stderr.replace("\nhelp: ", "; ");
         for part in parts {
             assert!(said.contains(part) || self.stderr.contains(part), "{part:?} is not in\n{}", self.stderr);
@@ -54,7 +54,7 @@ impl Ran {
 }
 
 /// Returns a command that runs the program in a neutral environment.
-pub fn program() -> Command {
+pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dupsift"));
     command.env("NO_COLOR", "1").env_remove("RUST_LOG");
     command
@@ -62,7 +62,7 @@ pub fn program() -> Command {
 
 /// Returns a command that runs a Python program in the repository. The interpreter is `DUPSIFT_PYTHON`, or else `.venv/bin/python` in the
 /// repository, which `make venv` creates.
-pub fn python(program: &str) -> Command {
+pub(crate) fn python(program: &str) -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let python = std::env::var_os("DUPSIFT_PYTHON").map_or_else(|| root.join(".venv/bin/python"), PathBuf::from);
     assert!(
@@ -76,7 +76,7 @@ pub fn python(program: &str) -> Command {
 }
 
 /// Runs `dupsift run INPUTS --out OUT ...`, with two threads and 512 MiB unless `more` sets other values.
-pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
+pub(crate) fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
     let mut command = program();
     command.arg("run").args(inputs).arg("--out").arg(out).arg("--no-progress");
     if !more.iter().any(|flag| ["-v", "--verbose"].contains(flag)) {
@@ -92,39 +92,39 @@ pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
 }
 
 /// Holds the output of a run on one input, in a temporary folder.
-pub struct Done {
+pub(crate) struct Done {
     folder: TempDir,
 }
 
 impl Done {
     /// Returns the output folder.
-    pub fn out(&self) -> PathBuf {
+    pub(crate) fn out(&self) -> PathBuf {
         self.folder.path().join("out")
     }
 }
 
 /// Runs the program on one input in a new temporary folder, and expects exit code 0.
 #[track_caller]
-pub fn done(input: &Path, more: &[&str]) -> Done {
+pub(crate) fn done(input: &Path, more: &[&str]) -> Done {
     ended(input, more, 0)
 }
 
 /// Runs the program on one input in a new temporary folder, and expects this exit code.
 #[track_caller]
-pub fn ended(input: &Path, more: &[&str], code: i32) -> Done {
+pub(crate) fn ended(input: &Path, more: &[&str], code: i32) -> Done {
     let folder = tempfile::tempdir().unwrap();
     run(&[input], &folder.path().join("out"), more).ends_with(code);
     Done { folder }
 }
 
 /// Returns the folder of the samples.
-pub fn samples() -> &'static Path {
+pub(crate) fn samples() -> &'static Path {
     Path::new(SAMPLES)
 }
 
 /// Holds one document of a generated corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Doc {
+pub(crate) struct Doc {
     pub id: String,
     pub text: String,
     /// The title, if the corpus has a title column.
@@ -132,12 +132,12 @@ pub struct Doc {
 }
 
 /// Returns the documents of the samples, in document order.
-pub fn sample_docs() -> Vec<Doc> {
+pub(crate) fn sample_docs() -> Vec<Doc> {
     read_docs(samples())
 }
 
 /// Returns the documents in a folder of Parquet files, in document order.
-pub fn read_docs(folder: &Path) -> Vec<Doc> {
+pub(crate) fn read_docs(folder: &Path) -> Vec<Doc> {
     let table = Table::read(folder);
     let (ids, texts) = (table.texts("id"), table.texts("text"));
     let docs = ids.into_iter().zip(texts).map(|(id, text)| Doc { id, text, title: None });
@@ -150,13 +150,13 @@ pub fn read_docs(folder: &Path) -> Vec<Doc> {
 }
 
 /// Returns documents with these texts and the ids `d0`, `d1`, ...
-pub fn numbered<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<Doc> {
+pub(crate) fn numbered<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<Doc> {
     let texts = texts.into_iter().enumerate();
     texts.map(|(n, text)| Doc { id: format!("d{n}"), text: text.into(), title: None }).collect()
 }
 
 /// Writes documents as Parquet with the columns `id` and `text`, and with a `title` column if any document has a title.
-pub fn write_docs(path: &Path, docs: &[Doc], rows_a_group: usize) {
+pub(crate) fn write_docs(path: &Path, docs: &[Doc], rows_a_group: usize) {
     let ids: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.id)));
     let texts: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.text)));
     let mut columns = vec![("id", ids), ("text", texts)];
@@ -167,7 +167,7 @@ pub fn write_docs(path: &Path, docs: &[Doc], rows_a_group: usize) {
 }
 
 /// Writes columns as Parquet.
-pub fn write_columns(path: &Path, columns: &[(&str, ArrayRef)], rows_a_group: usize) {
+pub(crate) fn write_columns(path: &Path, columns: &[(&str, ArrayRef)], rows_a_group: usize) {
     let fields = columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let arrays = columns.iter().map(|(_, array)| array.clone()).collect();
@@ -181,7 +181,7 @@ pub fn write_columns(path: &Path, columns: &[(&str, ArrayRef)], rows_a_group: us
 }
 
 /// Encodes documents as JSON lines.
-pub fn json_lines(docs: &[Doc]) -> Vec<u8> {
+pub(crate) fn json_lines(docs: &[Doc]) -> Vec<u8> {
     let line = |doc: &Doc| {
         let mut fields = serde_json::json!({ "id": doc.id, "text": doc.text });
         if let Some(title) = &doc.title {
@@ -193,12 +193,12 @@ pub fn json_lines(docs: &[Doc]) -> Vec<u8> {
 }
 
 /// Holds a table of an output folder, or of any folder of Parquet files. All files are read in sequence.
-pub struct Table(pub RecordBatch);
+pub(crate) struct Table(pub RecordBatch);
 
 impl Table {
     /// Reads every Parquet file below a folder, or a single file.
     #[track_caller]
-    pub fn read(path: &Path) -> Table {
+    pub(crate) fn read(path: &Path) -> Table {
         let mut batches = Vec::new();
         let mut schema = None;
         for file in parquet_files(path) {
@@ -211,7 +211,7 @@ impl Table {
     }
 
     /// Returns the number of rows.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.num_rows()
     }
 
@@ -222,14 +222,14 @@ impl Table {
 
     /// Returns a column as strings: numbers as printed, null as `null`.
     #[track_caller]
-    pub fn texts(&self, name: &str) -> Vec<String> {
+    pub(crate) fn texts(&self, name: &str) -> Vec<String> {
         let column = arrow::compute::cast(self.column(name), &DataType::Utf8).unwrap();
         column.as_string::<i32>().iter().map(|value| value.unwrap_or("null").to_string()).collect()
     }
 
     /// Returns an Int64 column without nulls.
     #[track_caller]
-    pub fn numbers(&self, name: &str) -> Vec<i64> {
+    pub(crate) fn numbers(&self, name: &str) -> Vec<i64> {
         let column = self.column(name).as_primitive::<Int64Type>();
         assert_eq!(column.null_count(), 0);
         column.values().to_vec()
@@ -237,17 +237,17 @@ impl Table {
 
     /// Returns a Float32 column.
     #[track_caller]
-    pub fn floats(&self, name: &str) -> Vec<Option<f32>> {
+    pub(crate) fn floats(&self, name: &str) -> Vec<Option<f32>> {
         self.column(name).as_primitive::<Float32Type>().iter().collect()
     }
 
     /// Returns a Boolean column.
     #[track_caller]
-    pub fn flags(&self, name: &str) -> Vec<bool> {
+    pub(crate) fn flags(&self, name: &str) -> Vec<bool> {
         self.flags_or_null(name).into_iter().map(|value| value.unwrap()).collect()
     }
 
-    pub fn flags_or_null(&self, name: &str) -> Vec<Option<bool>> {
+    pub(crate) fn flags_or_null(&self, name: &str) -> Vec<Option<bool>> {
         self.column(name).as_boolean().iter().collect()
     }
 }
@@ -260,7 +260,7 @@ fn parquet_files(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns all files below a folder, sorted.
-pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let Ok(entries) = std::fs::read_dir(folder) else { return files };
     for path in entries.flatten().map(|entry| entry.path()) {
@@ -275,7 +275,7 @@ pub fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the names in a folder, sorted.
-pub fn names_in(folder: &Path) -> Vec<String> {
+pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
@@ -284,7 +284,7 @@ pub fn names_in(folder: &Path) -> Vec<String> {
 }
 
 /// Returns the bytes of `pairs/`, `clusters/` and `removed/`, by path.
-pub fn result_bytes(out: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn result_bytes(out: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut bytes = BTreeMap::new();
     for folder in ["pairs", "clusters", "removed"] {
         for file in files_below(&out.join(folder)) {
@@ -298,7 +298,7 @@ pub fn result_bytes(out: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// Fails if any files differ, and lists their names.
 #[track_caller]
-pub fn assert_same_bytes(left: &Path, right: &Path, what: &str) {
+pub(crate) fn assert_same_bytes(left: &Path, right: &Path, what: &str) {
     let (left, right) = (result_bytes(left), result_bytes(right));
     assert_eq!(left.keys().collect::<Vec<_>>(), right.keys().collect::<Vec<_>>(), "{what}: other files");
     let differ: Vec<&String> =
@@ -307,24 +307,24 @@ pub fn assert_same_bytes(left: &Path, right: &Path, what: &str) {
 }
 
 /// Returns the content of `run.json`.
-pub fn record(out: &Path) -> serde_json::Value {
+pub(crate) fn record(out: &Path) -> serde_json::Value {
     serde_json::from_slice(&std::fs::read(out.join("run.json")).unwrap()).unwrap()
 }
 
 /// Returns the folders in `pairs/`: the labels of the algorithms.
-pub fn labels(out: &Path) -> Vec<String> {
+pub(crate) fn labels(out: &Path) -> Vec<String> {
     let name = |name: String| name.strip_prefix("algorithm=").unwrap().to_string();
     names_in(&out.join("pairs")).into_iter().map(name).collect()
 }
 
 /// Returns the number of algorithms.
-pub fn members() -> usize {
+pub(crate) fn members() -> usize {
     dupsift::algorithm::ALGORITHMS.len()
 }
 
 /// Returns the algorithms that signed every used document of a run. Fails if these are fewer than half of the algorithms, because the test
 /// would then be meaningless.
-pub fn signing_labels(out: &Path) -> Vec<String> {
+pub(crate) fn signing_labels(out: &Path) -> Vec<String> {
     let record = record(out);
     let used = record["documents"]["used"].as_u64();
     let all = record["algorithms"].as_array().unwrap();
@@ -336,7 +336,7 @@ pub fn signing_labels(out: &Path) -> Vec<String> {
 
 /// Holds one written pair.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PairLine {
+pub(crate) struct PairLine {
     pub id_a: String,
     pub id_b: String,
     pub similarity: f32,
@@ -352,7 +352,7 @@ pub struct PairLine {
 
 /// Returns the pairs of one algorithm.
 #[track_caller]
-pub fn pairs(out: &Path, label: &str) -> Vec<PairLine> {
+pub(crate) fn pairs(out: &Path, label: &str) -> Vec<PairLine> {
     let table = Table::read(&out.join(format!("pairs/algorithm={label}")));
     let (ids_a, ids_b, matched_by) = (table.texts("id_a"), table.texts("id_b"), table.texts("matched_by"));
     let (docs_a, docs_b) = (table.numbers("doc_a"), table.numbers("doc_b"));
@@ -376,13 +376,13 @@ pub fn pairs(out: &Path, label: &str) -> Vec<PairLine> {
 
 /// Returns the document numbers in the pairs of one algorithm, in order.
 #[track_caller]
-pub fn doc_pairs(out: &Path, label: &str) -> Vec<(usize, usize)> {
+pub(crate) fn doc_pairs(out: &Path, label: &str) -> Vec<(usize, usize)> {
     pairs(out, label).iter().map(|pair| (pair.doc_a as usize, pair.doc_b as usize)).collect()
 }
 
 /// Reduces pairs of documents to the pairs that a run writes. Each copy is in a pair with the first document that has the same text, and
 /// different texts are represented by their first documents.
-pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
+pub(crate) fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
     let mut first = BTreeMap::new();
     let firsts: Vec<usize> =
         docs.iter().enumerate().map(|(at, doc)| *first.entry((&doc.text, &doc.title)).or_insert(at)).collect();
@@ -391,7 +391,7 @@ pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> B
 
 /// Expands written pairs to all pairs of documents that they imply: each document with the first text is paired with each document with the
 /// second text.
-pub fn of_documents(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
+pub(crate) fn of_documents(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
     let mut copies: BTreeMap<(&String, &Option<String>), Vec<usize>> = BTreeMap::new();
     docs.iter().enumerate().for_each(|(at, doc)| copies.entry((&doc.text, &doc.title)).or_default().push(at));
     let of_text = |doc: usize| &copies[&(&docs[doc].text, &docs[doc].title)];
@@ -404,7 +404,7 @@ pub fn of_documents(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc
 
 /// Returns the pairs of one algorithm as sorted ids, to compare runs that number documents differently.
 #[track_caller]
-pub fn id_pairs(out: &Path, label: &str) -> Vec<(String, String)> {
+pub(crate) fn id_pairs(out: &Path, label: &str) -> Vec<(String, String)> {
     let sorted = |pair: PairLine| if pair.id_a < pair.id_b { (pair.id_a, pair.id_b) } else { (pair.id_b, pair.id_a) };
     let mut pairs: Vec<(String, String)> = pairs(out, label).into_iter().map(sorted).collect();
     pairs.sort();
@@ -413,16 +413,16 @@ pub fn id_pairs(out: &Path, label: &str) -> Vec<(String, String)> {
 
 /// Returns the ids of the removed documents.
 #[track_caller]
-pub fn removed_ids(out: &Path) -> Vec<String> {
+pub(crate) fn removed_ids(out: &Path) -> Vec<String> {
     Table::read(&out.join("removed")).texts("id")
 }
 
 /// Generates a reproducible sequence of numbers for test corpora.
-pub struct Numbers(pub u64);
+pub(crate) struct Numbers(pub u64);
 
 impl Numbers {
     /// Returns a number below `bound`.
-    pub fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(1);
         (dupsift_core::hash::splitmix64(20_071, self.0) % bound as u64) as usize
     }
@@ -430,7 +430,7 @@ impl Numbers {
 
 /// Returns short documents made up of generated words. Many of the documents are copies of other documents, with changed words, moved
 /// sentences or no changes.
-pub fn made_docs(count: usize) -> Vec<Doc> {
+pub(crate) fn made_docs(count: usize) -> Vec<Doc> {
     let mut numbers = Numbers(0);
     let mut texts: Vec<String> = Vec::with_capacity(count);
     for at in 0..count {

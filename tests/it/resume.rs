@@ -22,13 +22,13 @@ const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi:dim
 
 /// Holds the folder to which runs write their output `out`, and the folder of the corpus. The corpus consists of every third document in
 /// the samples, because these tests run often.
-pub struct Place {
+pub(crate) struct Place {
     pub folder: tempfile::TempDir,
     corpus: Rc<tempfile::TempDir>,
 }
 
 impl Place {
-    pub fn new() -> Place {
+    pub(crate) fn new() -> Place {
         static DOCS: OnceLock<RecordBatch> = OnceLock::new();
         let docs = DOCS.get_or_init(|| {
             let Table(all) = Table::read(samples());
@@ -54,16 +54,16 @@ impl Place {
         copy
     }
 
-    pub fn out(&self) -> PathBuf {
+    pub(crate) fn out(&self) -> PathBuf {
         self.folder.path().join("out")
     }
 
-    pub fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         self.folder.path().join(".out.dupsift-work")
     }
 
     /// Returns the command for a run on the corpus; each step is saved, unless `more` changes this.
-    pub fn command(&self, more: &[&str]) -> Command {
+    pub(crate) fn command(&self, more: &[&str]) -> Command {
         let mut command = program();
         command.arg("run").arg(self.corpus.path()).arg("--out").arg(self.out()).args([
             "--no-progress",
@@ -85,7 +85,7 @@ impl Place {
         command
     }
 
-    pub fn run(&self, more: &[&str]) -> Ran {
+    pub(crate) fn run(&self, more: &[&str]) -> Ran {
         Ran::of(self.command(more).output().unwrap())
     }
 
@@ -98,7 +98,7 @@ impl Place {
     }
 
     /// Kills a run when it reports that this stage begins.
-    pub fn killed_in(&self, stage: &str, more: &[&str]) {
+    pub(crate) fn killed_in(&self, stage: &str, more: &[&str]) {
         let mut child = self.command(more).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let begins = |line: &String| line.contains("\"stage begins\"") && line.contains(&format!("\"{stage}\""));
@@ -110,7 +110,7 @@ impl Place {
     }
 
     /// Returns the saved parts that the run with this output restored.
-    pub fn resumed(&self) -> BTreeSet<String> {
+    pub(crate) fn resumed(&self) -> BTreeSet<String> {
         let record = record(&self.out());
         let names = record["resumed"].as_array().cloned().unwrap_or_default();
         names.iter().map(|name| name.as_str().unwrap().to_string()).collect()
@@ -118,7 +118,7 @@ impl Place {
 }
 
 /// Returns the result of a run that saves nothing.
-pub fn whole(more: &[&str]) -> Place {
+pub(crate) fn whole(more: &[&str]) -> Place {
     let place = Place::new();
     place.run(&[more, &["--checkpoint", "never"]].concat()).ends_with(0);
     assert!(place.resumed().is_empty());

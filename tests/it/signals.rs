@@ -13,7 +13,7 @@ use crate::kit::{Doc, Ran, done, json_lines, made_docs, names_in, numbered, prog
 
 /// Writes a few megabytes of compressed JSON lines that take minutes to count. A gzip file may have many members; in this file, all members
 /// are identical.
-pub fn endless(path: &Path) {
+pub(crate) fn endless(path: &Path) {
     let words = "words and words ".repeat(500);
     let line = format!("{{\"text\": \"{words}\", \"html\": \"\", \"topic\": \"\"}}\n");
     let mut member = GzEncoder::new(Vec::new(), Compression::best());
@@ -35,7 +35,7 @@ fn ask(child: &Child, signal: &str) {
 /// Returns a command for the program. The program receives stop signals even if the shell that runs the tests ignores some of these
 /// signals.
 #[allow(unsafe_code)]
-pub fn listening() -> Command {
+pub(crate) fn listening() -> Command {
     let mut command = program();
     let hear = || {
         for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
@@ -110,7 +110,7 @@ fn opening_large_inputs_is_interrupted() {
 }
 
 /// The signals that tell a process to stop, and the exit codes that shells expect.
-pub const SIGNALS: [(&str, i32); 3] = [("-TERM", 143), ("-INT", 130), ("-HUP", 129)];
+pub(crate) const SIGNALS: [(&str, i32); 3] = [("-TERM", 143), ("-INT", 130), ("-HUP", 129)];
 
 #[test]
 fn each_signal_has_the_exit_code_that_shells_expect() {

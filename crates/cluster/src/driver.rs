@@ -9,7 +9,7 @@ use dupsift_engine::job::saved::SavedState;
 use dupsift_engine::session::Session;
 
 /// Runs the steps before the local driver continues.
-pub struct Driver<'d> {
+pub(crate) struct Driver<'d> {
     /// The threads, memory and corpus for the driver's own work.
     pub session: &'d Session<'d>,
     /// The cluster that runs the steps.
@@ -22,18 +22,18 @@ pub struct Driver<'d> {
 
 impl Driver<'_> {
     /// Returns the number of tasks in a pass.
-    pub fn tasks(&self) -> usize {
+    pub(crate) fn tasks(&self) -> usize {
         self.cluster.sizes().map_or(0, |(bytes, _)| tasks(self.session.source, self.session.documents(), bytes).len())
     }
 
     /// Restores the saved copies.
-    pub fn copies(&self) -> Result<Classes> {
+    pub(crate) fn copies(&self) -> Result<Classes> {
         let gone = || Error::Internal("the saved copies are missing".into());
         self.saved.restore(|keys| &keys.copies)?.ok_or_else(gone)
     }
 
     /// Creates a temporary file for the data that tasks require. The file is removed on drop.
-    pub fn file(&self) -> Result<tempfile::TempPath> {
+    pub(crate) fn file(&self) -> Result<tempfile::TempPath> {
         let file = tempfile::NamedTempFile::new_in(self.session.engine.dir);
         Ok(file.map_err(Error::io("create a temporary file", self.session.engine.dir))?.into_temp_path())
     }

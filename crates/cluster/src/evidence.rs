@@ -18,7 +18,7 @@ use dupsift_spill::shuffle::AtomicBits;
 use dupsift_tables::Cell;
 
 /// Writes a row of evidence, which consists of the document number and the numbers that make up the evidence.
-pub fn row(doc: u64, numbers: &[u64], to: &mut Vec<u8>) {
+pub(crate) fn row(doc: u64, numbers: &[u64], to: &mut Vec<u8>) {
     to.clear();
     to.extend_from_slice(&doc.to_le_bytes());
     put(bytemuck::cast_slice(numbers), to);
@@ -28,7 +28,7 @@ pub fn row(doc: u64, numbers: &[u64], to: &mut Vec<u8>) {
 ///
 /// # Errors
 /// Returns an error if files are damaged or the disk is full.
-pub fn evidence(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
+pub(crate) fn evidence(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
     let machine = Machine::new(&opened.options)?;
     let engine = machine.engine(dir);
     let session = opened.task(&engine, task)?;

@@ -20,7 +20,7 @@ use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Writer};
 
 /// The counts of all tasks in a pass.
-pub type Tallies = Vec<Tally>;
+pub(crate) type Tallies = Vec<Tally>;
 
 fn tallies(bytes: &[u8], to: &mut Tallies) -> Result<()> {
     let mut bytes = Bytes(bytes);
@@ -34,7 +34,7 @@ fn tallies(bytes: &[u8], to: &mut Tallies) -> Result<()> {
 ///
 /// # Errors
 /// Returns an error if a row was not read by exactly one task.
-pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Result<(Taken, Tallies)> {
+pub(crate) fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Result<(Taken, Tallies)> {
     // The counts of tasks are collected separately. Counts include timings, so a repeated task returns different bytes, and blocks that
     // were collected together with the counts would be distributed differently.
     let (intake, all) = (Intake::new(session, false)?, counted(cluster, frame)?);
@@ -70,7 +70,7 @@ pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Resu
 ///
 /// # Errors
 /// Returns an error from the cluster.
-pub fn counted(cluster: &dyn Cluster, frame: Frame) -> Result<Tallies> {
+pub(crate) fn counted(cluster: &dyn Cluster, frame: Frame) -> Result<Tallies> {
     let mut all = Tallies::new();
     cluster.collect(frame, &[Kind::of(What::Tally)], &mut |block| tallies(&block.rows, &mut all))?;
     Ok(all)
@@ -81,7 +81,11 @@ pub fn counted(cluster: &dyn Cluster, frame: Frame) -> Result<Tallies> {
 ///
 /// # Errors
 /// Returns an error from the cluster, or an error if the disk is full.
-pub fn sums(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Result<(u64, Classes, [TermTable; 2])> {
+pub(crate) fn sums(
+    session: &Session<'_>,
+    cluster: &dyn Cluster,
+    frame: Frame,
+) -> Result<(u64, Classes, [TermTable; 2])> {
     let link = Link::new(session);
     let equal = link.shuffle(session, "equal-texts", session.documents() / 4)?;
     let terms = |name: &str| {
@@ -132,13 +136,13 @@ fn table(engine: &Engine<'_>, name: &str, terms: Shuffle) -> Result<TermTable> {
 }
 
 /// Returns the statistics of the corpus.
-pub fn statistics(session: &Session<'_>, tallies: &Tallies, [words, features]: [TermTable; 2]) -> CorpusStats {
+pub(crate) fn statistics(session: &Session<'_>, tallies: &Tallies, [words, features]: [TermTable; 2]) -> CorpusStats {
     let counted = Totals::of_all(tallies.iter().map(|tally| tally.counted));
     Counting::summed(session, counted, words, features)
 }
 
 /// Returns the report of an algorithm that has signed documents, combined from all tasks.
-pub fn report(at: usize, bound: &Bound<'_>, tallies: &[Tally]) -> AlgorithmReport {
+pub(crate) fn report(at: usize, bound: &Bound<'_>, tallies: &[Tally]) -> AlgorithmReport {
     let reports = tallies.iter().flat_map(|tally| &tally.reports).filter(|(place, _)| *place == at);
     let sum = reports.map(|(_, report)| report.clone()).reduce(|mut sum, one| {
         sum.signed += one.signed;

@@ -98,7 +98,7 @@ impl Kind {
     }
 
     /// Decodes the kind from its number.
-    pub fn of_code(code: i32) -> Option<Kind> {
+    pub(crate) fn of_code(code: i32) -> Option<Kind> {
         let what = usize::try_from(code >> 16).ok().and_then(|at| ALL.get(at))?;
         Some(Kind { what: *what, algorithm: (code & 0xffff) as u16 })
     }

@@ -40,7 +40,7 @@ pub struct Known {
 
 /// Holds the data about the corpus that the driver writes.
 #[derive(Clone, Copy)]
-pub struct Facts<'f> {
+pub(crate) struct Facts<'f> {
     /// The exact copies, if they are known.
     pub copies: Option<&'f Classes>,
     /// The statistics.
@@ -68,7 +68,7 @@ struct Head {
 ///
 /// # Errors
 /// Returns an error if the disk is full.
-pub fn write(path: &Path, session: &Session<'_>, facts: Facts<'_>) -> Result<()> {
+pub(crate) fn write(path: &Path, session: &Session<'_>, facts: Facts<'_>) -> Result<()> {
     let Facts { copies, stats, models, places } = facts;
     let failed = || Error::io("write the temporary file", path);
     let documents = session.documents();

@@ -20,7 +20,7 @@ use dupsift_engine::session::Session;
 ///
 /// # Errors
 /// Returns an error if files are damaged or the disk is full.
-pub fn learn(opened: &Opened, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
+pub(crate) fn learn(opened: &Opened, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
     let machine = Machine::new(&opened.options)?;
     let engine = machine.engine(dir);
     let session = opened.task(&engine, task)?;
@@ -50,7 +50,7 @@ pub fn learn(opened: &Opened, known: &Known, task: usize, dir: &Path) -> Result<
 ///
 /// # Errors
 /// Returns an error from the cluster, or an error if the disk is full.
-pub fn models(
+pub(crate) fn models(
     session: &Session<'_>,
     cluster: &dyn Cluster,
     frame: Frame,

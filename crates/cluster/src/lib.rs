@@ -39,7 +39,7 @@ mod test_kit;
 
 pub use cluster::{Cluster, Frame, Pass, Step};
 pub use drive::run;
-pub use kind::{Kind, What};
+pub use kind::Kind;
 pub use known::Known;
 pub use map::map;
 pub use opened::{Layout, Opened};

@@ -33,7 +33,7 @@ use dupsift_spill::shuffle::Sorted;
 
 /// Holds the counts of a task. The sums over all tasks are the counts of the corpus.
 #[derive(Debug, Default, Deserialize, Serialize)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// The data recorded for rows.
     pub took: Took,
     /// The number of rows without text.

@@ -88,7 +88,7 @@ impl Opened {
 }
 
 /// Returns the pieces of each task, which are the same in all processes.
-pub fn tasks(source: &Source, documents: u64, bytes: u64) -> Vec<Vec<Split>> {
+pub(crate) fn tasks(source: &Source, documents: u64, bytes: u64) -> Vec<Vec<Split>> {
     let (mut tasks, mut filled): (Vec<Vec<Split>>, u64) = (Vec::new(), 0);
     for split in source.splits(bytes.max(1) as usize) {
         if split.first_doc >= documents {
@@ -107,7 +107,7 @@ pub fn tasks(source: &Source, documents: u64, bytes: u64) -> Vec<Vec<Split>> {
 }
 
 /// Returns a hash of the data that must be identical in all processes.
-pub fn corpus(source: &Source) -> String {
+pub(crate) fn corpus(source: &Source) -> String {
     let lines = source.files.iter().map(|file| {
         let (label, path) = (&file.label, absolute(&file.path));
         format!("{label:?} {path:?} {} {} {}\n", file.bytes, file.rows, file.html)
@@ -117,7 +117,7 @@ pub fn corpus(source: &Source) -> String {
 }
 
 /// Holds the resources of a task.
-pub struct Machine {
+pub(crate) struct Machine {
     resources: Resources,
     progress: Progress,
     cancel: AtomicBool,
@@ -128,13 +128,13 @@ impl Machine {
     ///
     /// # Errors
     /// Returns an error if there is too little memory.
-    pub fn new(options: &RunOptions) -> Result<Machine> {
+    pub(crate) fn new(options: &RunOptions) -> Result<Machine> {
         let resources = Resources::new(options.resources.memory, 1)?;
         Ok(Machine { resources, progress: Progress::hidden(), cancel: AtomicBool::new(false) })
     }
 
     /// Returns the engine, with temporary files in this folder. A damaged file ends the task.
-    pub fn engine<'e>(&'e self, dir: &'e Path) -> Engine<'e> {
+    pub(crate) fn engine<'e>(&'e self, dir: &'e Path) -> Engine<'e> {
         self.resources.engine(false, true, dir, &self.progress, &self.cancel)
     }
 }

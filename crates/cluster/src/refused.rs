@@ -12,10 +12,10 @@ use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 
 /// The maximum number of documents for a join that compares all documents with each other.
-pub const MOST_COMPARED: u64 = 20_000;
+pub(crate) const MOST_COMPARED: u64 = 20_000;
 
 /// Returns the number of comparisons if all documents are compared with each other.
-pub fn all_with_all_of(documents: u64) -> f64 {
+pub(crate) fn all_with_all_of(documents: u64) -> f64 {
     documents as f64 * documents.saturating_sub(1) as f64 / 2.0
 }
 

@@ -29,7 +29,7 @@ use dupsift_engine::reading::parts::Bytes;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Shuffle, Writer};
 
 /// Describes the output of a signing pass: blocks in the cluster, the counts of tasks, and the positions of the algorithms.
-pub struct Signed {
+pub(crate) struct Signed {
     /// The blocks in the cluster.
     pub frame: Frame,
     /// The counts of the tasks.
@@ -40,7 +40,7 @@ pub struct Signed {
 
 /// Holds the data about the corpus.
 #[derive(Clone, Copy)]
-pub struct Corpus<'c> {
+pub(crate) struct Corpus<'c> {
     /// The exact copies.
     pub copies: &'c Classes,
     /// The statistics.
@@ -63,7 +63,7 @@ struct Put<'p> {
 
 impl Driver<'_> {
     /// Groups, merges and verifies the signatures, and saves the pairs of each algorithm.
-    pub fn relate(&self, signed: Vec<Signed>, bound: &[(usize, Bound<'_>)], corpus: Corpus<'_>) -> Result<()> {
+    pub(crate) fn relate(&self, signed: Vec<Signed>, bound: &[(usize, Bound<'_>)], corpus: Corpus<'_>) -> Result<()> {
         let running = self.session.engine.clock.stage("group on the cluster");
         let facts = Facts { copies: Some(corpus.copies), stats: corpus.stats, models: corpus.models, places: None };
         let known = self.file()?;

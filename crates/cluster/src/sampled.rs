@@ -65,7 +65,7 @@ impl Driver<'_> {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] with the number of comparisons and a suggestion, or an error if files are damaged or the disk is full.
-    pub fn check_sampled(&self, stats: &CorpusStats, copies: &Classes, missing: &[usize]) -> Result<()> {
+    pub(crate) fn check_sampled(&self, stats: &CorpusStats, copies: &Classes, missing: &[usize]) -> Result<()> {
         let reader = self.session;
         if reader.documents() <= MOST_COMPARED {
             return Ok(());

@@ -58,7 +58,7 @@ fn head(kind: Kind, bucket: u32) -> [u8; Block::HEAD] {
 }
 
 /// Collects rows into blocks.
-pub struct Spool {
+pub(crate) struct Spool {
     file: BufWriter<File>,
     dir: PathBuf,
     waiting: BTreeMap<(Kind, u32), Vec<u8>>,
@@ -70,7 +70,7 @@ impl Spool {
     ///
     /// # Errors
     /// Returns an error if no file can be created in the folder.
-    pub fn new(dir: &Path) -> Result<Spool> {
+    pub(crate) fn new(dir: &Path) -> Result<Spool> {
         let file = tempfile::tempfile_in(dir).map_err(Error::io(WRITE, dir))?;
         Ok(Spool { file: BufWriter::new(file), dir: dir.into(), waiting: BTreeMap::new(), held: 0 })
     }
@@ -79,7 +79,7 @@ impl Spool {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn push(&mut self, kind: Kind, bucket: u32, rows: &[u8]) -> Result<()> {
+    pub(crate) fn push(&mut self, kind: Kind, bucket: u32, rows: &[u8]) -> Result<()> {
         let waiting = self.waiting.entry((kind, bucket)).or_default();
         waiting.extend_from_slice(rows);
         self.held += rows.len();
@@ -96,7 +96,7 @@ impl Spool {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn push_all(&mut self, kind: Kind, bucket: u32, rows: &[u8], width: usize) -> Result<()> {
+    pub(crate) fn push_all(&mut self, kind: Kind, bucket: u32, rows: &[u8], width: usize) -> Result<()> {
         rows.chunks((PART_BYTES / width).max(1) * width).try_for_each(|rows| self.push(kind, bucket, rows))
     }
 
@@ -121,7 +121,7 @@ impl Spool {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn finish(mut self) -> Result<Blocks> {
+    pub(crate) fn finish(mut self) -> Result<Blocks> {
         self.flush()?;
         let failed = || Error::io(WRITE, &self.dir);
         let mut file = self.file.into_inner().map_err(|error| failed()(error.into_error()))?;

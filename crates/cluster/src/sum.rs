@@ -15,7 +15,7 @@ use dupsift_engine::job::read::intake::count_repeated;
 use dupsift_spill::shuffle::{Shuffle, Sorted};
 
 /// The kinds of rows that are summed, each with the width of a row and of its group.
-pub const SUMMED: [(What, usize, usize); 4] = [
+pub(crate) const SUMMED: [(What, usize, usize); 4] = [
     (What::Ids, 8, 8),
     (What::Copies, copies::ROW, copies::GROUP),
     (What::Words, COUNT_WIDTH, COUNT_GROUP),
@@ -23,13 +23,13 @@ pub const SUMMED: [(What, usize, usize); 4] = [
 ];
 
 /// A function that returns blocks until there are none left.
-pub type Source<'s> = &'s mut dyn FnMut() -> Result<Option<Block>>;
+pub(crate) type Source<'s> = &'s mut dyn FnMut() -> Result<Option<Block>>;
 
 /// Sums the blocks of some buckets.
 ///
 /// # Errors
 /// Returns an error from `blocks`, or an error if the disk is full.
-pub fn sum(opened: &Opened, blocks: Source<'_>, dir: &Path) -> Result<Blocks> {
+pub(crate) fn sum(opened: &Opened, blocks: Source<'_>, dir: &Path) -> Result<Blocks> {
     let machine = Machine::new(&opened.options)?;
     let engine = machine.engine(dir);
     let session = opened.session(&engine);
@@ -74,7 +74,7 @@ fn terms(engine: &Engine<'_>, sorted: &Sorted, (what, least): (What, u64), spool
     })
 }
 
-pub fn groups(engine: &Engine<'_>, sorted: &Sorted, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+pub(crate) fn groups(engine: &Engine<'_>, sorted: &Sorted, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let (width, _) = sorted.widths();
     for partition in 0..sorted.partitions() {
         let records = sorted.load(partition, engine.budget.a_thread)?;

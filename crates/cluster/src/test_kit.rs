@@ -21,18 +21,18 @@ use dupsift_engine::reading::inputs::{Inputs, look};
 use dupsift_engine::session::Session;
 
 /// The number of buckets for rows.
-pub const BUCKETS: u32 = 5;
+pub(crate) const BUCKETS: u32 = 5;
 
 /// The approximate number of bytes of text per task.
 const TASK_BYTES: u64 = 8_000;
 
 /// Holds a corpus of five files in the folder of a test. One task reads two of them.
-pub struct Bench {
+pub(crate) struct Bench {
     folder: tempfile::TempDir,
 }
 
 /// Returns a number below `below` that depends on a test and a place in it.
-pub fn random(test: u64, place: u64, below: u64) -> u64 {
+pub(crate) fn random(test: u64, place: u64, below: u64) -> u64 {
     splitmix64(test, place) % below
 }
 
@@ -48,12 +48,12 @@ fn text(family: u64, variant: u64) -> String {
 
 impl Bench {
     /// The number of rows in the corpus.
-    pub const ROWS: u64 = 90;
+    pub(crate) const ROWS: u64 = 90;
     /// The rows without a text.
-    pub const REJECTED: [u64; 2] = [17, 44];
+    pub(crate) const REJECTED: [u64; 2] = [17, 44];
 
     /// Writes a corpus with many copies and similar texts. Every third id occurs twice.
-    pub fn new() -> Bench {
+    pub(crate) fn new() -> Bench {
         let folder = tempfile::tempdir().unwrap();
         let mut begin = 0;
         for (file, rows) in [10, 30, 5, 15, 30].into_iter().enumerate() {
@@ -70,17 +70,17 @@ impl Bench {
         Bench { folder }
     }
 
-    pub fn at(&self, name: &str) -> PathBuf {
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Returns a new folder for temporary files.
-    pub fn dir(&self) -> tempfile::TempDir {
+    pub(crate) fn dir(&self) -> tempfile::TempDir {
         tempfile::tempdir_in(self.folder.path()).unwrap()
     }
 
     /// Returns the options of a run over the corpus that writes `out`.
-    pub fn options(&self, out: &str, given: &[(&str, &str)]) -> RunOptions {
+    pub(crate) fn options(&self, out: &str, given: &[(&str, &str)]) -> RunOptions {
         let mut settings = Settings::default();
         let (input, out) = (self.at("*.jsonl").display().to_string(), self.at(out).display().to_string());
         let fixed = [("out", out.as_str()), ("threads", "1"), ("memory", "256MiB"), ("max-removed-share", "1")];
@@ -91,7 +91,7 @@ impl Bench {
     }
 
     /// Opens the corpus as a process of a cluster does.
-    pub fn opened(&self, given: &[(&str, &str)], task_bytes: u64) -> Opened {
+    pub(crate) fn opened(&self, given: &[(&str, &str)], task_bytes: u64) -> Opened {
         let options = self.options("out", given);
         let source = look(&options, &AtomicBool::new(false)).unwrap().source;
         let folder = std::env::current_dir().unwrap();
@@ -100,19 +100,19 @@ impl Bench {
     }
 
     /// Opens the corpus, divided into several tasks.
-    pub fn in_tasks(&self, given: &[(&str, &str)]) -> Opened {
+    pub(crate) fn in_tasks(&self, given: &[(&str, &str)]) -> Opened {
         self.opened(given, TASK_BYTES)
     }
 
     /// Performs the run on one machine.
-    pub fn on_one_machine(&self, out: &str, given: &[(&str, &str)]) -> Result<()> {
+    pub(crate) fn on_one_machine(&self, out: &str, given: &[(&str, &str)]) -> Result<()> {
         let (options, cancel) = (self.options(out, given), AtomicBool::new(false));
         let inputs = look(&options, &cancel)?;
         run(&options, inputs, &Progress::hidden(), &cancel, &|_, _, report| Ok(report)).map(|_| ())
     }
 
     /// Performs the run on a cluster with this fault.
-    pub fn on_cluster(&self, out: &str, given: &[(&str, &str)], fault: Fault) -> Result<()> {
+    pub(crate) fn on_cluster(&self, out: &str, given: &[(&str, &str)], fault: Fault) -> Result<()> {
         let (options, cancel, dir) = (self.options(out, given), AtomicBool::new(false), self.dir());
         let inputs: Inputs = look(&options, &cancel)?;
         let cluster = InProcess::new(&options, dir.path(), fault);
@@ -123,14 +123,14 @@ impl Bench {
 }
 
 /// Calls `work` with the session of a step over an opened corpus.
-pub fn with_session<T>(opened: &Opened, dir: &Path, work: impl FnOnce(&Session<'_>) -> T) -> T {
+pub(crate) fn with_session<T>(opened: &Opened, dir: &Path, work: impl FnOnce(&Session<'_>) -> T) -> T {
     let machine = Machine::new(&opened.options).unwrap();
     let engine = machine.engine(dir);
     work(&opened.session(&engine))
 }
 
 /// Returns all blocks of a task.
-pub fn all(mut blocks: Blocks) -> Vec<Block> {
+pub(crate) fn all(mut blocks: Blocks) -> Vec<Block> {
     let mut found = Vec::new();
     while let Some(block) = blocks.take().unwrap() {
         found.push(block);
@@ -139,7 +139,7 @@ pub fn all(mut blocks: Blocks) -> Vec<Block> {
 }
 
 /// Returns the rows of a kind with their buckets, in order.
-pub fn rows_of(blocks: &[Block], what: What, width: usize) -> Vec<(u32, Vec<u8>)> {
+pub(crate) fn rows_of(blocks: &[Block], what: What, width: usize) -> Vec<(u32, Vec<u8>)> {
     let of_kind = blocks.iter().filter(|block| block.kind.what == what);
     let rows = |block: &Block| {
         assert_eq!(block.rows.len() % width, 0, "only complete rows");
@@ -152,14 +152,14 @@ pub fn rows_of(blocks: &[Block], what: What, width: usize) -> Vec<(u32, Vec<u8>)
 }
 
 /// Runs a step on blocks.
-pub fn reduced(opened: &Opened, step: &Step, known: &Known, blocks: &[Block], dir: &Path) -> Result<Vec<Block>> {
+pub(crate) fn reduced(opened: &Opened, step: &Step, known: &Known, blocks: &[Block], dir: &Path) -> Result<Vec<Block>> {
     let mut left = blocks.to_vec();
     reduce(opened, step, known, &mut || Ok(left.pop()), dir).map(all)
 }
 
 /// Selects the fault of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fault {
+pub(crate) enum Fault {
     None,
     /// Each task runs twice, and the first result is dropped.
     Repeated,
@@ -170,7 +170,7 @@ pub enum Fault {
 }
 
 /// Distributes work within the process. A frame is a list of blocks, and a task processes one bucket.
-pub struct InProcess<'h> {
+pub(crate) struct InProcess<'h> {
     options: &'h RunOptions,
     dir: &'h Path,
     fault: Fault,
@@ -180,7 +180,7 @@ pub struct InProcess<'h> {
 }
 
 impl<'h> InProcess<'h> {
-    pub fn new(options: &'h RunOptions, dir: &'h Path, fault: Fault) -> InProcess<'h> {
+    pub(crate) fn new(options: &'h RunOptions, dir: &'h Path, fault: Fault) -> InProcess<'h> {
         let (opened, frames, made) = Default::default();
         InProcess { options, dir, fault, opened, frames, made }
     }
@@ -194,7 +194,7 @@ impl<'h> InProcess<'h> {
     }
 
     /// Stores blocks as a frame.
-    pub fn keep(&self, blocks: Vec<Block>) -> Frame {
+    pub(crate) fn keep(&self, blocks: Vec<Block>) -> Frame {
         let frame = self.made.fetch_add(1, Relaxed);
         self.frames.lock().unwrap().insert(frame, blocks);
         frame

@@ -36,7 +36,7 @@ pub(crate) struct Aligner {
 impl Aligner {
     /// Finds the longest sequence of tokens that the item and the text have in the same order, and returns the part of it in which the
     /// tokens are close together in the text.
-    pub fn align(&mut self, item: &[u32], text: &[u32]) -> Vec<Pair> {
+    pub(crate) fn align(&mut self, item: &[u32], text: &[u32]) -> Vec<Pair> {
         if item.len() <= BLOCK {
             return self.align_block(item, text);
         }

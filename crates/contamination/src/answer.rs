@@ -7,13 +7,13 @@ use dupsift_text::Token;
 use crate::items::{Item, Items};
 
 /// The number of tokens searched for an answer on each side of a span.
-pub const ANSWER_WITHIN: usize = 200;
+pub(crate) const ANSWER_WITHIN: usize = 200;
 
 impl Items {
     /// Returns whether an answer to an item is within [`ANSWER_WITHIN`] tokens before or after a span of the text, or inside the span,
     /// where it may fill a gap. Inside the span, the answer must occur more often than in the item itself. Returns `None` if the item has
     /// no answer.
-    pub fn has_answer(&self, item: Item, text: &[Token], span: Range<usize>) -> Option<bool> {
+    pub(crate) fn has_answer(&self, item: Item, text: &[Token], span: Range<usize>) -> Option<bool> {
         let mut answers = self.answers(item).peekable();
         answers.peek()?;
         let around = span.start.saturating_sub(ANSWER_WITHIN)..text.len().min(span.end + ANSWER_WITHIN);

@@ -45,7 +45,13 @@ struct Compared {
 impl Comparison<'_> {
     /// Aligns the question and the choices of an item with the text around a candidate, whose tokens are `near`, and passes the spans that
     /// have enough words to `each`. If the text repeats the item, there is more than one.
-    pub fn spans(&self, candidate: &Candidate, near: Range<u32>, aligner: &mut Aligner, each: &mut impl FnMut(Span)) {
+    pub(crate) fn spans(
+        &self,
+        candidate: &Candidate,
+        near: Range<u32>,
+        aligner: &mut Aligner,
+        each: &mut impl FnMut(Span),
+    ) {
         let (items, item) = (self.items, candidate.item);
         let all = items.tokens(item);
         let (Some(&first), Some(&last)) = (candidate.begins.first(), candidate.begins.last()) else { return };

@@ -12,7 +12,7 @@ use crate::words::{LEAST_BESIDE, LEAST_WORDS, Number, Numbers, Words};
 pub const NGRAM: u32 = 5;
 
 /// The minimum number of tokens in an item that is searched for, counted with its choices and without labels.
-pub const LEAST_TOKENS: usize = 5;
+pub(crate) const LEAST_TOKENS: usize = 5;
 
 /// An n-gram in more than this many items says nothing about any of them: it belongs to an instruction, a reading passage or a stock
 /// phrase. Such n-grams are not searched for.
@@ -34,18 +34,18 @@ impl Sharing {
     }
 
     /// Returns the number of items that share the rarest n-gram, at most 127; 0 if there is none.
-    pub fn items(self) -> u8 {
+    pub(crate) fn items(self) -> u8 {
         self.0 & !Sharing::FLAG
     }
 
     /// Returns whether an n-gram around the token is in at most [`SHARED`] items.
-    pub fn is_own(self) -> bool {
+    pub(crate) fn is_own(self) -> bool {
         usize::from(self.items()) <= SHARED
     }
 
     /// Returns whether every n-gram around the token is in at most [`SHARED`] items. This is false for all words of an instruction;
     /// [`Sharing::is_own`] is true for its first and last words, because some of their n-grams also contain other words of the item.
-    pub fn is_only_own(self) -> bool {
+    pub(crate) fn is_only_own(self) -> bool {
         self.0 & Sharing::FLAG == 0
     }
 }

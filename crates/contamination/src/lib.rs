@@ -22,8 +22,7 @@ mod score;
 mod search;
 mod words;
 
-pub use answer::ANSWER_WITHIN;
-pub use items::{Builder, Item, Items, LEAST_TOKENS, NGRAM, SHARED};
+pub use items::{Builder, Item, Items, NGRAM, SHARED};
 pub use places::{Bound, raw_places};
 pub use score::Weights;
 pub use search::{Search, Span};

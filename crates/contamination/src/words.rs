@@ -105,7 +105,7 @@ pub(crate) enum Sign {
 
 impl Sign {
     /// Returns whether numbers with these signs differ, if their digits are the same.
-    pub fn differs(self, other: Sign) -> bool {
+    pub(crate) fn differs(self, other: Sign) -> bool {
         let is = |one, two| (self, other) == (one, two) || (other, self) == (one, two);
         is(Sign::Plus, Sign::Minus) || is(Sign::Plus, Sign::Dash) || is(Sign::None, Sign::Minus)
     }

@@ -268,7 +268,7 @@ pub fn too_many_open(said: &str) -> Option<std::io::Error> {
 }
 
 /// Returns the system's message; if too many files are open, the text also states which limit was reached and how to raise it.
-pub fn system_said(error: &std::io::Error) -> String {
+pub(crate) fn system_said(error: &std::io::Error) -> String {
     let said = error.to_string();
     match too_many_open(&said).and_then(|error| error.raw_os_error()) {
         Some(libc::EMFILE) => {

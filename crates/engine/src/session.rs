@@ -88,7 +88,7 @@ impl<'s> Session<'s> {
     }
 
     /// Returns a session for the indexed documents, whose numbers precede the numbers of the documents in the corpus.
-    pub fn of_indexed<'g>(&self, source: &'g Source) -> Session<'g>
+    pub(crate) fn of_indexed<'g>(&self, source: &'g Source) -> Session<'g>
     where
         's: 'g,
     {
@@ -123,7 +123,7 @@ impl<'s> Session<'s> {
     }
 
     /// Returns the number of rows in the corpus that are read, which is the size of the sample or the number of rows that take part.
-    pub fn rows_read(&self) -> u64 {
+    pub(crate) fn rows_read(&self) -> u64 {
         self.sample.map_or(self.rows(), Sample::documents)
     }
 
@@ -142,7 +142,7 @@ impl<'s> Session<'s> {
 
     /// Returns whether both documents are indexed. If so, an earlier run has already reported how the documents are related.
     #[inline]
-    pub fn are_old(&self, a: u64, b: u64) -> bool {
+    pub(crate) fn are_old(&self, a: u64, b: u64) -> bool {
         a < self.base && b < self.base
     }
 
@@ -153,7 +153,7 @@ impl<'s> Session<'s> {
     }
 
     /// Returns the number of files with indexed documents. These files precede the files of the corpus.
-    pub fn indexed_files(&self) -> usize {
+    pub(crate) fn indexed_files(&self) -> usize {
         self.source.files.partition_point(|file| file.first_doc < self.base)
     }
 

@@ -39,7 +39,7 @@ use dupsift_text::Field;
 const AT_ONCE: usize = 4 << 20;
 
 /// Holds the data about a batch whose tables have been written.
-pub struct FinishedBatch<'n> {
+pub(crate) struct FinishedBatch<'n> {
     /// The keys by which the batch's documents are matched with other documents, by label.
     pub keys: Vec<(String, Keys)>,
     /// The text hashes of the batch's documents, as keys.
@@ -61,7 +61,7 @@ pub struct FinishedBatch<'n> {
 ///
 /// # Errors
 /// Returns an error if the disk is full.
-pub fn append(
+pub(crate) fn append(
     session: &Session<'_>,
     job: &Job<'_>,
     numbered: Numbered,
@@ -187,7 +187,7 @@ fn write_keys(
 ///
 /// # Errors
 /// Returns an error if the disk is full.
-pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
+pub(crate) fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
     place(index, stage.path(), next, &stage.readers())
 }
 
@@ -195,7 +195,7 @@ pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
 ///
 /// # Errors
 /// Returns an error if the disk is full.
-pub fn hold(index: &Index, folder: &Path, mut next: Manifest) -> Result<()> {
+pub(crate) fn hold(index: &Index, folder: &Path, mut next: Manifest) -> Result<()> {
     place(index, folder, &mut next, &Readers::of([&*folder.join("run.json")]))?;
     index.hold(&next)
 }

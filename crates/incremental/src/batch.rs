@@ -17,7 +17,7 @@ use dupsift_index::{Batch, Index, Manifest, stop_at};
 use dupsift_input::InputFile;
 
 /// Identifies a batch by its name and its files.
-pub struct Named {
+pub(crate) struct Named {
     /// The name of the batch.
     pub name: String,
     /// A hash of the names, sizes, first and last bytes, and row counts of the input files.
@@ -32,7 +32,7 @@ impl Named {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the name is invalid, or an error if a file cannot be read.
-    pub fn new(options: &RunOptions, files: &[InputFile]) -> Result<Named> {
+    pub(crate) fn new(options: &RunOptions, files: &[InputFile]) -> Result<Named> {
         let last = || options.output.folder.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = options.incremental.batch.clone().or_else(last).unwrap_or_default();
         if name.is_empty() || name.chars().any(char::is_control) {
@@ -50,7 +50,7 @@ impl Named {
 }
 
 /// Indicates whether a batch still has to be run.
-pub enum Begun {
+pub(crate) enum Begun {
     /// The batch is already published with the same options; holds its record.
     Published(Box<RunReport>),
     /// The batch must be run; holds its earlier result if the batch is recomputed.
@@ -58,7 +58,7 @@ pub enum Begun {
 }
 
 /// Describes the earlier result of a batch that is being recomputed.
-pub struct MadeAgain {
+pub(crate) struct MadeAgain {
     /// The number of rows in the earlier result.
     pub rows: u64,
     /// The ranges of forgotten documents in the batch, which stay forgotten.
@@ -99,7 +99,7 @@ const FREE: [&str; 22] = [
 /// # Errors
 /// Returns [`Error::Usage`] if another batch has the same name, if the batch was run with different options, if later batches follow it, or
 /// if the output folder holds the result of a different run.
-pub fn begin(
+pub(crate) fn begin(
     manifest: &mut Option<Manifest>,
     dir: &Path,
     options: &RunOptions,

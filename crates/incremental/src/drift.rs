@@ -29,7 +29,7 @@ const EIGHTH: u64 = 8;
 
 /// Records the candidates of the batch, and warns if there are many more candidates than expected. Returns the guards that fired
 /// because the number of candidates exceeds `factor` times the expected number.
-pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, factor: u64) -> Vec<Fired> {
+pub(crate) fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, factor: u64) -> Vec<Fired> {
     let mut fired = Vec::new();
     let Some(batch) = manifest.batches.last_mut().filter(|_| appends) else { return fired };
     batch.used = report.documents.used;

@@ -31,7 +31,7 @@ const DOC: usize = 8;
 const LINES: &str = "+lines";
 
 /// Reads pairs and first lines from an index, and collects the pairs and first lines of this batch.
-pub struct Kept<'e> {
+pub(crate) struct Kept<'e> {
     index: &'e Index,
     numbered: Numbered,
     noted: Mutex<Vec<Noted>>,
@@ -41,12 +41,12 @@ pub struct Kept<'e> {
 
 impl<'e> Kept<'e> {
     /// Creates a `Kept` for an index and a batch whose documents are numbered according to `numbered`.
-    pub fn new(index: &'e Index, numbered: Numbered) -> Kept<'e> {
+    pub(crate) fn new(index: &'e Index, numbered: Numbered) -> Kept<'e> {
         Kept { index, numbered, noted: Mutex::default(), scanned: AtomicU64::new(0) }
     }
 
     /// Returns the rows that the batch adds.
-    pub fn noted(&self) -> Vec<Noted> {
+    pub(crate) fn noted(&self) -> Vec<Noted> {
         std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

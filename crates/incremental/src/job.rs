@@ -6,10 +6,10 @@ use dupsift_engine::options::RunOptions;
 use dupsift_index::Index;
 
 /// The name of the row file for exact copies. No algorithm can have this name.
-pub const COPIES: &str = "+copies";
+pub(crate) const COPIES: &str = "+copies";
 
 /// Describes a batch that is to be matched.
-pub struct Job<'j> {
+pub(crate) struct Job<'j> {
     /// The index as it was before the batch.
     pub index: &'j Index,
     /// The options of the run.

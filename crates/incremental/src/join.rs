@@ -32,7 +32,7 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Mapped};
 use dupsift_text::Analysis;
 
 /// Selects and reads the indexed documents with which a batch is compared.
-pub struct Joining<'i> {
+pub(crate) struct Joining<'i> {
     index: &'i Index,
     options: &'i RunOptions,
     /// The numbering of the documents.
@@ -78,7 +78,7 @@ impl Shared for All<'_> {
 
 impl<'i> Joining<'i> {
     /// Prepares to join a batch whose documents are numbered according to `numbered`.
-    pub fn new(index: &'i Index, options: &'i RunOptions, numbered: Numbered) -> Joining<'i> {
+    pub(crate) fn new(index: &'i Index, options: &'i RunOptions, numbered: Numbered) -> Joining<'i> {
         Joining {
             index,
             options,
@@ -94,7 +94,7 @@ impl<'i> Joining<'i> {
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
-    pub fn look_up(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<()> {
+    pub(crate) fn look_up(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<()> {
         if met.count() == 0 {
             return Ok(());
         }
@@ -283,7 +283,7 @@ impl<'i> Joining<'i> {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn indexed(&mut self, engine: &Engine<'_>) -> Result<(Option<Source>, Indexed)> {
+    pub(crate) fn indexed(&mut self, engine: &Engine<'_>) -> Result<(Option<Source>, Indexed)> {
         let Numbered { base, next_doc, .. } = self.numbered;
         let Some(Met { source, numbers, fates, .. }) = self.met.take() else {
             let none =

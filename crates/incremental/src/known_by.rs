@@ -12,7 +12,7 @@ use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Sorted};
 
 /// Holds rows that an earlier stage recorded for the index, and the positions of document numbers in these rows.
-pub struct Noted {
+pub(crate) struct Noted {
     /// The name of the file with the rows.
     pub name: String,
     /// The rows.
@@ -23,7 +23,7 @@ pub struct Noted {
 
 /// Maps each distinct text to its document in the index. Signatures, pairs and first lines refer to the first document that contains a
 /// text, and these references are mapped when they are written.
-pub struct KnownBy<'k> {
+pub(crate) struct KnownBy<'k> {
     copies: &'k Classes,
     base: u64,
     /// `others[i]` is one more than the number of the document that the index uses instead of document `i` of the batch; 0 if there is no
@@ -36,7 +36,7 @@ impl<'k> KnownBy<'k> {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn new(session: &Session<'_>, copies: &'k Classes, removed: &AtomicBits) -> Result<KnownBy<'k>> {
+    pub(crate) fn new(session: &Session<'_>, copies: &'k Classes, removed: &AtomicBits) -> Result<KnownBy<'k>> {
         let mut known = KnownBy { copies, base: session.base, others: None };
         for class in copies.of(session.base..session.documents()) {
             session.engine.go_on()?;
@@ -55,7 +55,7 @@ impl<'k> KnownBy<'k> {
     }
 
     /// Returns the document under which the index stores the text of `doc`; `None` if `doc` is not the first document with that text.
-    pub fn of(&self, doc: u64) -> Option<u64> {
+    pub(crate) fn of(&self, doc: u64) -> Option<u64> {
         if self.copies.is_alone(doc) {
             return Some(doc);
         }
@@ -67,7 +67,7 @@ impl<'k> KnownBy<'k> {
     }
 
     /// Returns whether the index stores text from the batch under this document.
-    pub fn has(&self, doc: u64) -> bool {
+    pub(crate) fn has(&self, doc: u64) -> bool {
         doc >= self.base && self.of(self.copies.representative(doc)) == Some(doc)
     }
 
@@ -75,7 +75,7 @@ impl<'k> KnownBy<'k> {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn rename(&self, engine: &Engine<'_>, noted: Noted, numbered: Numbered) -> Result<Sorted> {
+    pub(crate) fn rename(&self, engine: &Engine<'_>, noted: Noted, numbered: Numbered) -> Result<Sorted> {
         let Noted { name, rows, docs } = noted;
         if self.others.is_none() {
             return Ok(rows);
@@ -104,7 +104,7 @@ impl<'k> KnownBy<'k> {
     }
 
     /// Replaces the big-endian number of a batch document with the number of the document under which the index stores its text.
-    pub fn rename_in(&self, bytes: &mut [u8], numbered: Numbered) {
+    pub(crate) fn rename_in(&self, bytes: &mut [u8], numbered: Numbered) {
         let before = IndexDoc(number(bytes));
         if before < numbered.next_doc {
             return;

@@ -25,7 +25,7 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted};
 ///
 /// # Errors
 /// Returns an error if files are damaged or the disk is full.
-pub fn meet(scan: &Scan<'_>, bound: &Bound<'_>, keys: &Sorted, met: &AtomicBits) -> Result<()> {
+pub(crate) fn meet(scan: &Scan<'_>, bound: &Bound<'_>, keys: &Sorted, met: &AtomicBits) -> Result<()> {
     let (engine, layout) = (scan.engine, scan.numbered.rows(bound));
     let sharing = AtomicBits::new(engine.dir, "sharing-a-key", met.len())?;
     let (width, group_width) = keys.widths();

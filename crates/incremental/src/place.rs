@@ -7,7 +7,7 @@ use dupsift_engine::job::run_report::RunReport;
 use dupsift_index::{Index, IndexReport, Manifest};
 
 /// Returns whether an index contains everything that the batch was matched against.
-pub fn is_same(manifest: &Manifest, batch: &IndexReport) -> bool {
+pub(crate) fn is_same(manifest: &Manifest, batch: &IndexReport) -> bool {
     let is_known = batch.identity.is_empty() || batch.identity == manifest.identity(batch.first_doc);
     is_known && manifest.next_doc >= batch.first_doc
 }

@@ -15,7 +15,7 @@ use dupsift_publish::SUCCESS;
 ///
 /// # Errors
 /// Returns the errors of [`is_output_of`], or an error if the parent folder does not exist.
-pub fn state(batch: &Batch) -> Result<State> {
+pub(crate) fn state(batch: &Batch) -> Result<State> {
     if is_output_of(batch, &batch.out)? {
         return Ok(State::Published);
     }
@@ -35,7 +35,7 @@ pub fn state(batch: &Batch) -> Result<State> {
 ///
 /// # Errors
 /// Returns an error if a record cannot be accessed or read, because then it is unknown whether the folder is the output.
-pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
+pub(crate) fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
     let path = out.join("run.json");
     if !is_file(&path)? || !is_file(&out.join(SUCCESS))? {
         return Ok(false);
@@ -59,7 +59,7 @@ pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
 ///
 /// # Errors
 /// Returns an error if there is no record, or if it is not the record of a run.
-pub fn record(out: &Path) -> Result<RunReport> {
+pub(crate) fn record(out: &Path) -> Result<RunReport> {
     let path = out.join("run.json");
     let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
     serde_json::from_slice(&json).map_err(|error| Error::BadFile { path, why: error.to_string() })

@@ -12,13 +12,13 @@ use dupsift_text::Pipeline;
 
 /// The default number of documents for which a new index is planned. The default is the first number, or the number of documents in the
 /// first batch times the second number, whichever is larger.
-pub const PLANNED: (u64, u64) = (100_000_000, 100);
+pub(crate) const PLANNED: (u64, u64) = (100_000_000, 100);
 
 /// Checks that a run with these options can be matched against an index.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] naming the option that makes this impossible.
-pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
+pub(crate) fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     let refused = |what: String| Err(Error::wrong("index", what));
     if options.resources.prefilter {
         return refused("`prefilter` skips rows that later runs need; remove it".to_owned());
@@ -53,7 +53,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
 ///
 /// # Errors
 /// Returns [`Error::Usage`] listing each line that differs.
-pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, rows: u64) -> Result<u64> {
+pub(crate) fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, rows: u64) -> Result<u64> {
     let default = PLANNED.0.max(rows.saturating_mul(PLANNED.1));
     let Some(manifest) = manifest else { return Ok(options.incremental.planned_documents.unwrap_or(default)) };
     let mut differences = manifest.differences(&lines(options)?);
@@ -81,7 +81,7 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
 ///
 /// # Errors
 /// Returns an error if the word segmentation cannot be set up.
-pub fn lines(options: &RunOptions) -> Result<Vec<Line>> {
+pub(crate) fn lines(options: &RunOptions) -> Result<Vec<Line>> {
     let line = |name: &str, value: String| Line { name: name.to_owned(), value };
     let recipe = &options.recipe;
     let of = |one: &Chosen| line(&one.label, format!("{one},revision={}", one.algorithm.facts().revision));

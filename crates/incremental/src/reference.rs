@@ -25,7 +25,7 @@ use dupsift_index::Index;
 use dupsift_publish::{ReferenceFolder, Stage};
 
 /// Provides a reference in the form of an index.
-pub struct Reference {
+pub(crate) struct Reference {
     dir: PathBuf,
     /// The temporary index, which is removed after the run.
     made: Option<ReferenceFolder>,
@@ -38,7 +38,7 @@ impl Reference {
     ///
     /// # Errors
     /// Returns an error if files are missing or cannot be read.
-    pub fn open(
+    pub(crate) fn open(
         options: &RunOptions,
         inputs: &Inputs,
         reference: &Path,
@@ -89,22 +89,22 @@ impl Reference {
 
     /// Returns the data that was read from the reference, and the rows and files that could not be read; `None` if the reference is an
     /// index, because its documents were read when the index was built.
-    pub fn read(&self) -> Option<OtherInput> {
+    pub(crate) fn read(&self) -> Option<OtherInput> {
         self.read.clone()
     }
 
     /// Returns the requested statistics, unless the temporary index already uses them.
-    pub fn stats(&self, options: &RunOptions) -> Option<PathBuf> {
+    pub(crate) fn stats(&self, options: &RunOptions) -> Option<PathBuf> {
         options.duplicates.stats.clone().filter(|_| self.made.is_none())
     }
 
     /// Returns the reason why a run is matched against the reference.
-    pub fn purpose(&self) -> Purpose {
+    pub(crate) fn purpose(&self) -> Purpose {
         if self.made.is_some() { Purpose::Files } else { Purpose::Reference }
     }
 
     /// Returns the folder of the index.
-    pub fn dir(&self) -> &Path {
+    pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
 }

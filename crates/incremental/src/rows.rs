@@ -14,13 +14,13 @@ use dupsift_spill::shuffle::run::RunWriter;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
 /// The size of the document number that precedes the words, in bytes.
-pub const DOC: usize = 8;
+pub(crate) const DOC: usize = 8;
 
 /// The number of documents whose words a thread processes at a time.
 const STRETCH: u64 = 10_000;
 
 /// Returns the name of the file with the sketch words of an algorithm.
-pub fn sketches_of(label: &str) -> String {
+pub(crate) fn sketches_of(label: &str) -> String {
     format!("+sketches-{label}")
 }
 
@@ -29,7 +29,7 @@ pub fn sketches_of(label: &str) -> String {
 ///
 /// # Errors
 /// Returns an error if the disk is full.
-pub fn write_rows(
+pub(crate) fn write_rows(
     engine: &Engine<'_>,
     dir: &Path,
     label: &str,
@@ -70,7 +70,7 @@ pub fn write_rows(
 ///
 /// # Errors
 /// Returns an error if the disk is full.
-pub fn write_run(engine: &Engine<'_>, dir: &Path, label: &str, rows: Sorted, filtered: bool) -> Result<u64> {
+pub(crate) fn write_run(engine: &Engine<'_>, dir: &Path, label: &str, rows: Sorted, filtered: bool) -> Result<u64> {
     let (width, group_width) = rows.widths();
     let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();
     let writer = RunWriter::create(dir, &format!("{label}.run"), width, group_width, &counts, filtered)?;
@@ -93,7 +93,7 @@ pub fn write_run(engine: &Engine<'_>, dir: &Path, label: &str, rows: Sorted, fil
 ///
 /// # Errors
 /// Returns an error if the disk is full.
-pub fn write_sketches(
+pub(crate) fn write_sketches(
     engine: &Engine<'_>,
     dir: &Path,
     label: &str,

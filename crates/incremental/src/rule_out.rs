@@ -29,7 +29,7 @@ const SLICES: usize = 16;
 const AT_ONCE: usize = 1024;
 
 /// Rules out indexed documents for one algorithm.
-pub struct RulingOut<'r> {
+pub(crate) struct RulingOut<'r> {
     /// The scan of the index.
     pub scan: &'r Scan<'r>,
     /// The algorithm.
@@ -45,7 +45,7 @@ impl RulingOut<'_> {
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
-    pub fn meet(&self, keys: &Sorted, met: &AtomicBits) -> Result<()> {
+    pub(crate) fn meet(&self, keys: &Sorted, met: &AtomicBits) -> Result<()> {
         let (engine, label) = (self.scan.engine, &self.bound.label);
         let sharing = AtomicBits::new(engine.dir, "sharing-a-key", met.len())?;
         let (width, group_width) = keys.widths();
@@ -119,7 +119,7 @@ impl RulingOut<'_> {
 }
 
 /// Collects the rows whose keys are in both the batch and the index.
-pub struct Windows<'w> {
+pub(crate) struct Windows<'w> {
     sharing: &'w AtomicBits,
     windows: Writer<'w>,
     /// `shared[i]` indicates whether the index contains group `i` of the partition; the list ends at the last group found so far. Several
@@ -129,7 +129,7 @@ pub struct Windows<'w> {
 
 impl<'w> Windows<'w> {
     /// Returns the state of a thread that marks the indexed documents in `sharing` and writes their rows to `windows`.
-    pub fn new(sharing: &'w AtomicBits, windows: Writer<'w>) -> Windows<'w> {
+    pub(crate) fn new(sharing: &'w AtomicBits, windows: Writer<'w>) -> Windows<'w> {
         Windows { sharing, windows, shared: Vec::new() }
     }
 }

@@ -42,7 +42,7 @@ use dupsift_publish::{Stage, clean_output};
 const RESERVED: (u64, u64) = (4, 1 << 16);
 
 /// Performs a run against the index in a folder, and adds the batch to the index if this is the purpose of the run.
-pub fn matched(
+pub(crate) fn matched(
     options: &RunOptions,
     inputs: Inputs,
     progress: &Progress,
@@ -129,7 +129,7 @@ pub fn matched(
 
 /// Indicates why a run is matched against an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     /// To add the batch to the index.
     Append,
     /// To use the index as a reference, which is not changed.

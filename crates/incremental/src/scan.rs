@@ -12,7 +12,7 @@ use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{Records, Sorted};
 
 /// Processes indexed documents that share a key with the batch. Each thread has its own instance.
-pub trait Shared: Send {
+pub(crate) trait Shared: Send {
     /// Processes a row of `doc` whose key belongs to group number `group`.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ pub trait Shared: Send {
 }
 
 /// Holds everything that a scan requires.
-pub struct Scan<'s> {
+pub(crate) struct Scan<'s> {
     /// The engine of the run.
     pub engine: &'s Engine<'s>,
     /// The index.
@@ -53,7 +53,7 @@ impl Scan<'_> {
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
-    pub fn rows<T: Shared>(&self, label: &str, keys: &Sorted, begin: impl Fn() -> T + Sync) -> Result<()> {
+    pub(crate) fn rows<T: Shared>(&self, label: &str, keys: &Sorted, begin: impl Fn() -> T + Sync) -> Result<()> {
         let (engine, manifest) = (self.engine, self.manifest);
         let (width, group_width) = keys.widths();
         let runs = self.runs(label, (width, group_width))?;
@@ -90,7 +90,7 @@ impl Scan<'_> {
     ///
     /// # Errors
     /// Returns an error if one of these runs is damaged.
-    pub fn runs(&self, name: &str, widths: (usize, usize)) -> Result<Vec<Run>> {
+    pub(crate) fn runs(&self, name: &str, widths: (usize, usize)) -> Result<Vec<Run>> {
         let open = |rows: &Rows| {
             let run = rows.open(self.index.dir(), name)?;
             if (run.width(), run.group_width()) == widths {

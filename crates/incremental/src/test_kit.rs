@@ -34,7 +34,7 @@ use dupsift_spill::shuffle::{AtomicCells, Mapped, Sorted};
 use dupsift_text::{Analysis, Pipeline, TextOptions};
 
 /// Holds the threads and the temporary folder of a test.
-pub struct Bench {
+pub(crate) struct Bench {
     folder: tempfile::TempDir,
     resources: Resources,
     progress: Progress,
@@ -42,23 +42,23 @@ pub struct Bench {
 }
 
 impl Bench {
-    pub fn new() -> Bench {
+    pub(crate) fn new() -> Bench {
         let folder = tempfile::tempdir().unwrap();
         let resources = Resources::new(256 << 20, 2).unwrap();
         Bench { folder, resources, progress: Progress::hidden(), cancel: AtomicBool::new(false) }
     }
 
     /// Returns an engine whose temporary files are in the folder of the test.
-    pub fn engine(&self) -> Engine<'_> {
+    pub(crate) fn engine(&self) -> Engine<'_> {
         self.resources.engine(false, true, self.folder.path(), &self.progress, &self.cancel)
     }
 
-    pub fn at(&self, name: &str) -> PathBuf {
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Returns the options of a run that writes `out`.
-    pub fn options(&self, input: &str, out: &str, given: &[(&str, &str)]) -> RunOptions {
+    pub(crate) fn options(&self, input: &str, out: &str, given: &[(&str, &str)]) -> RunOptions {
         let mut settings = Settings::default();
         let (input, out) = (self.at(input).display().to_string(), self.at(out).display().to_string());
         let fixed = [("out", out.as_str()), ("threads", "2"), ("memory", "256MiB"), ("max-removed-share", "1")];
@@ -70,7 +70,7 @@ impl Bench {
 
     /// Matches a batch of these texts against the index in the folder `index`, and adds it under this name. The ids of its documents are
     /// the name followed by the row number.
-    pub fn batch(&self, name: &str, texts: &[String], given: &[(&str, &str)]) -> Result<RunReport> {
+    pub(crate) fn batch(&self, name: &str, texts: &[String], given: &[(&str, &str)]) -> Result<RunReport> {
         let index = self.at("index").display().to_string();
         self.write(name, texts);
         let given = [&[("index", index.as_str())], given].concat();
@@ -80,7 +80,7 @@ impl Bench {
     }
 
     /// Performs a run over these texts, without an index.
-    pub fn alone(&self, name: &str, texts: &[String], given: &[(&str, &str)]) -> Result<RunReport> {
+    pub(crate) fn alone(&self, name: &str, texts: &[String], given: &[(&str, &str)]) -> Result<RunReport> {
         self.write(name, texts);
         let options = self.options(&format!("{name}.jsonl"), name, given);
         let inputs = look(&options, &self.cancel)?;
@@ -101,7 +101,7 @@ impl Bench {
 
     /// Calls `work` with a session over a corpus of this many documents, which begins as `numbered` says and follows these indexed
     /// documents.
-    pub fn session<T>(
+    pub(crate) fn session<T>(
         &self,
         numbered: Numbered,
         documents: usize,
@@ -121,18 +121,18 @@ impl Bench {
     }
 
     /// Returns the newest generation of the index in the folder `index`.
-    pub fn manifest(&self) -> Manifest {
+    pub(crate) fn manifest(&self) -> Manifest {
         super::upkeep::info(&self.at("index")).unwrap().manifest
     }
 }
 
 /// Returns a number below `below` that depends on a test and a place in it.
-pub fn random(test: u64, place: u64, below: u64) -> u64 {
+pub(crate) fn random(test: u64, place: u64, below: u64) -> u64 {
     splitmix64(test, place) % below
 }
 
 /// Returns a text of 80 words. The texts of a family differ in the words of their variants, and variant 0 has none.
-pub fn text(family: u64, variant: u64) -> String {
+pub(crate) fn text(family: u64, variant: u64) -> String {
     let letter = |word: u64, at| char::from(b'a' + random(99, 5 * word + at, 26) as u8);
     let word = |number: u64| (0..5).map(|at| letter(number, at)).collect::<String>();
     let is_changed = |at: u64| variant > 0 && at == variant * 19 % 80;
@@ -142,12 +142,12 @@ pub fn text(family: u64, variant: u64) -> String {
 }
 
 /// Returns random texts, many of which are copies or differ in few words.
-pub fn texts(test: u64, count: u64, families: u64) -> Vec<String> {
+pub(crate) fn texts(test: u64, count: u64, families: u64) -> Vec<String> {
     (0..count).map(|at| text(random(test, 2 * at, families), random(test, 2 * at + 1, 4))).collect()
 }
 
 /// Returns the values of a column of integers from all files of a table.
-pub fn numbers(table: &Path, column: &str) -> Vec<i64> {
+pub(crate) fn numbers(table: &Path, column: &str) -> Vec<i64> {
     let mut files: Vec<_> = table.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let batches = files.iter().flat_map(|file| TableReader::open(file, &[column]).unwrap());
@@ -156,19 +156,19 @@ pub fn numbers(table: &Path, column: &str) -> Vec<i64> {
 }
 
 /// Returns the numbering of a batch that follows `next_doc` indexed documents. In the run, the batch begins at number `base`.
-pub fn numbered(base: u64, next_doc: u64) -> Numbered {
+pub(crate) fn numbered(base: u64, next_doc: u64) -> Numbered {
     Numbered { base, next_doc: IndexDoc(next_doc), documents_planned: 1_000 }
 }
 
 /// Encodes a row without a sketch.
-pub fn row(layout: RowLayout, key: u128, order: u32, doc: u64) -> Vec<u8> {
+pub(crate) fn row(layout: RowLayout, key: u128, order: u32, doc: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     layout.encode(&Row { position: 0, key, order, doc, sketch: &[] }, &mut bytes);
     bytes
 }
 
 /// Sorts rows of one width.
-pub fn sorted(engine: &Engine<'_>, (width, group_width): (usize, usize), rows: &[Vec<u8>]) -> Sorted {
+pub(crate) fn sorted(engine: &Engine<'_>, (width, group_width): (usize, usize), rows: &[Vec<u8>]) -> Sorted {
     let shuffle = engine.shuffle("rows-of-a-test", width, group_width, rows.len() as u64).unwrap();
     let mut writer = shuffle.writer();
     rows.iter().for_each(|row| writer.push(row).unwrap());
@@ -178,7 +178,7 @@ pub fn sorted(engine: &Engine<'_>, (width, group_width): (usize, usize), rows: &
 }
 
 /// Holds the rows of a file in a row folder.
-pub struct RowFile {
+pub(crate) struct RowFile {
     pub name: String,
     /// The width of a row and of its group.
     pub widths: (usize, usize),
@@ -186,13 +186,13 @@ pub struct RowFile {
 }
 
 impl RowFile {
-    pub fn new(name: &str, widths: (usize, usize), rows: Vec<Vec<u8>>) -> RowFile {
+    pub(crate) fn new(name: &str, widths: (usize, usize), rows: Vec<Vec<u8>>) -> RowFile {
         RowFile { name: name.to_owned(), widths, rows }
     }
 }
 
 /// Creates an index of `next_doc` documents with these row folders, and without texts.
-pub fn index(engine: &Engine<'_>, dir: &Path, next_doc: u64, folders: &[Vec<RowFile>]) -> Index {
+pub(crate) fn index(engine: &Engine<'_>, dir: &Path, next_doc: u64, folders: &[Vec<RowFile>]) -> Index {
     let mut index = Index::open(dir, |_| Ok(State::Lost)).unwrap();
     let mut manifest = Manifest { next_doc, ..Manifest::default() };
     for (at, files) in folders.iter().enumerate() {
@@ -210,11 +210,11 @@ pub fn index(engine: &Engine<'_>, dir: &Path, next_doc: u64, folders: &[Vec<RowF
 }
 
 /// Describes an indexed document: its text, and the document in favor of which it was removed.
-pub type Document<'d> = (Option<&'d str>, Option<i64>);
+pub(crate) type Document<'d> = (Option<&'d str>, Option<i64>);
 
 /// Adds a batch to an index. The batch has a document file for each list of documents. A document file has the columns of a corpus with
 /// titles, and `hash` computes the hash of a text.
-pub fn add_documents(index: &mut Index, parts: &[&[Document<'_>]], hash: impl Fn(&str) -> u128) {
+pub(crate) fn add_documents(index: &mut Index, parts: &[&[Document<'_>]], hash: impl Fn(&str) -> u128) {
     let mut manifest = index.manifest.clone().unwrap();
     let folder = format!("b-{:08}", manifest.batches.len() + 1);
     let path = index.begin(BATCHES, &folder).unwrap();
@@ -253,7 +253,7 @@ pub fn add_documents(index: &mut Index, parts: &[&[Document<'_>]], hash: impl Fn
 /// Represents an algorithm whose documents have one word each. Two documents that share a key can be a pair if their words differ by at
 /// most 1.
 #[derive(Clone, Copy)]
-pub struct Near {
+pub(crate) struct Near {
     pub shape: RowShape,
     /// Whether each row is compared with its nearest rows only.
     pub nearest: bool,
@@ -261,9 +261,9 @@ pub struct Near {
 
 impl Near {
     /// A key whose documents are judged together.
-    pub const CROWDED: u128 = 7;
+    pub(crate) const CROWDED: u128 = 7;
 
-    pub fn bound(self) -> Bound<'static> {
+    pub(crate) fn bound(self) -> Bound<'static> {
         static NONE: std::sync::LazyLock<CorpusStats> = std::sync::LazyLock::new(CorpusStats::none);
         let params = Params::check("near", &[], &[]).unwrap();
         Bound::new("near".to_owned(), &self, &params, &Corpus::new(1_000, &NONE)).unwrap()

@@ -21,7 +21,7 @@ pub const ROWS: &str = "rows";
 /// The folder for statistics and models.
 pub const STATISTICS: &str = "statistics";
 /// All folders of an index.
-pub const FOLDERS: [&str; 3] = [BATCHES, ROWS, STATISTICS];
+pub(crate) const FOLDERS: [&str; 3] = [BATCHES, ROWS, STATISTICS];
 
 /// Identifies a file by its name, size and checksum.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ fn list_of(path: &Path) -> Result<Option<u32>> {
 }
 
 /// Returns whether this name is valid for a folder of this kind. A valid name consists of a letter and a number, as in `b-00000031`.
-pub fn is_folder(kind: &str, name: &str) -> bool {
+pub(crate) fn is_folder(kind: &str, name: &str) -> bool {
     let letter = match kind {
         BATCHES => "b",
         ROWS => "r",
@@ -60,7 +60,7 @@ pub fn is_folder(kind: &str, name: &str) -> bool {
 }
 
 /// Returns the names in a folder, or an empty list if the folder does not exist.
-pub fn names(dir: &Path) -> Result<Vec<String>> {
+pub(crate) fn names(dir: &Path) -> Result<Vec<String>> {
     match listing::names(dir) {
         Ok(names) => Ok(names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
@@ -75,7 +75,7 @@ const UNFINISHED: (&str, &str) = (".", ".unfinished");
 ///
 /// # Errors
 /// Returns [`Error::Io`].
-pub fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+pub(crate) fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     write_durably_for(dir, name, bytes, &Readers::default())
 }
 
@@ -83,7 +83,7 @@ pub fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// Returns [`Error::Io`].
-pub fn write_durably_for(dir: &Path, name: &str, bytes: &[u8], readers: &Readers) -> Result<()> {
+pub(crate) fn write_durably_for(dir: &Path, name: &str, bytes: &[u8], readers: &Readers) -> Result<()> {
     let (path, unfinished) = (dir.join(name), dir.join(format!("{}{name}{}", UNFINISHED.0, UNFINISHED.1)));
     safe_fs::write_durably(&unfinished, bytes)?;
     let _ = safe_fs::open(&unfinished).and_then(|file| readers.limit(&file));
@@ -92,7 +92,7 @@ pub fn write_durably_for(dir: &Path, name: &str, bytes: &[u8], readers: &Readers
 }
 
 /// Returns the final name of a file whose writer died, given its current name; returns `None` for any other file.
-pub fn unfinished(name: &str) -> Option<&str> {
+pub(crate) fn unfinished(name: &str) -> Option<&str> {
     name.strip_prefix(UNFINISHED.0)?.strip_suffix(UNFINISHED.1)
 }
 
@@ -133,7 +133,7 @@ pub fn seal_below(dir: &Path) -> Result<Vec<Named>> {
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] with a description of the difference.
-pub fn check(dir: &Path, known: &Named) -> Result<()> {
+pub(crate) fn check(dir: &Path, known: &Named) -> Result<()> {
     let path = dir.join(&known.name);
     let damaged = |why: String| Error::Damaged { path: path.clone(), why };
     if !listing::is_file(&path)? {

@@ -24,7 +24,7 @@ use dupsift_core::safe_fs::listing::{is_file, is_folder};
 use dupsift_core::safe_fs::{self, MOST_JSON, Readers, sync_folder};
 
 /// The number of generations that are kept.
-pub const KEPT: usize = 8;
+pub(crate) const KEPT: usize = 8;
 /// An upper bound for generation numbers; a file name with a larger number is not a generation.
 const MOST: u64 = 1 << 48;
 

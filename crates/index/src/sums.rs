@@ -95,7 +95,7 @@ fn checksum(number: u64, bytes: &[u8]) -> u32 {
 }
 
 /// Writes a file sequentially and computes the checksums of its blocks.
-pub struct Summing {
+pub(crate) struct Summing {
     file: File,
     sums: Vec<u32>,
     /// The checksum state of the current block, and the number of bytes in it so far.
@@ -106,7 +106,7 @@ pub struct Summing {
 
 impl Summing {
     /// Returns a writer for an empty file.
-    pub fn new(file: File) -> Summing {
+    pub(crate) fn new(file: File) -> Summing {
         Summing { file, sums: Vec::new(), block: begun(0), filled: 0, bytes: 0 }
     }
 
@@ -114,7 +114,7 @@ impl Summing {
     ///
     /// # Errors
     /// Returns [`Error::Io`].
-    pub fn write_sums(mut self, path: &Path) -> Result<()> {
+    pub(crate) fn write_sums(mut self, path: &Path) -> Result<()> {
         if self.filled > 0 {
             self.end_block();
         }
@@ -163,7 +163,7 @@ impl Write for Summing {
 /// Reads a file, and verifies each block against its checksum, which is stored next to the file, before returning any byte of the block.
 /// Counts the bytes read.
 #[derive(Clone)]
-pub struct Checked(Arc<Inner>);
+pub(crate) struct Checked(Arc<Inner>);
 
 struct Inner {
     file: File,
@@ -180,7 +180,7 @@ impl Checked {
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] with the path of the damaged file, or [`Error::Io`].
-    pub fn open(path: &Path, list: Option<u32>) -> Result<Checked> {
+    pub(crate) fn open(path: &Path, list: Option<u32>) -> Result<Checked> {
         let sums_path = sums_of(path);
         let (file, sums) = (open(path)?, open(&sums_path)?);
         let damaged = |path: &Path, why: String| Error::Damaged { path: path.to_path_buf(), why };
@@ -204,7 +204,7 @@ impl Checked {
     }
 
     /// Returns the number of bytes that were read from the file.
-    pub fn read(&self) -> u64 {
+    pub(crate) fn read(&self) -> u64 {
         self.0.read.load(Relaxed)
     }
 }
@@ -315,7 +315,7 @@ impl ChunkReader for Checked {
 }
 
 /// Reads the bytes of a checked file in order, one block at a time.
-pub struct CheckedRead {
+pub(crate) struct CheckedRead {
     of: Checked,
     at: u64,
     /// The number and the bytes of the current block.

@@ -38,7 +38,7 @@ impl Index {
     ///
     /// # Errors
     /// Returns the errors of [`Generations::read`], or [`Error::Io`].
-    pub fn sweep(&self) -> Result<()> {
+    pub(crate) fn sweep(&self) -> Result<()> {
         self.sweep_but(None)?;
         self.remove_unfinished()
     }

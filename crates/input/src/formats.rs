@@ -5,10 +5,10 @@ use crate::format::Format;
 use std::path::Path;
 
 /// The default format of standard input.
-pub const JSON_LINES: &dyn Format = &crate::lines::format_json::JsonLines;
+pub(crate) const JSON_LINES: &dyn Format = &crate::lines::format_json::JsonLines;
 
 /// The format of standard input and of `.txt` files if each line is a document.
-pub const TEXT_LINES: &dyn Format = &crate::lines::format_lines::TextLines;
+pub(crate) const TEXT_LINES: &dyn Format = &crate::lines::format_lines::TextLines;
 
 /// All formats, in the order in which messages list them.
 const FORMATS: &[&dyn Format] = &[
@@ -65,7 +65,7 @@ pub fn endings() -> String {
 }
 
 /// Returns whether at least one of these file extensions belongs to a format with one document per file.
-pub fn takes_whole<'e>(mut endings: impl Iterator<Item = &'e str>) -> bool {
+pub(crate) fn takes_whole<'e>(mut endings: impl Iterator<Item = &'e str>) -> bool {
     endings.any(|ending| {
         of(Path::new(&format!("a{ending}")), TextFiles::Whole).is_some_and(|(format, _)| format.facts().is_whole)
     })

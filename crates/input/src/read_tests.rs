@@ -97,7 +97,7 @@ fn every_type_of_text_and_id_comes_back() {
             WriterProperties::default(),
         );
         let (source, _) = open(&[&path]).expect("opened");
-        assert_eq!(source.id_kinds(), [Some(kind)], "{}", id.data_type());
+        assert_eq!(source.files[0].id, Some(kind), "{}", id.data_type());
         let mut seen = IdsSeen::default();
         let split = &source.splits(1 << 20)[0];
         let want = whole();

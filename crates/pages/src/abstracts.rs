@@ -18,7 +18,7 @@ use super::keywords::{ClauseWords, Gathered};
 use dupsift_text::is_clause_mark;
 
 /// The maximum number of characters in an abstract.
-pub const MOST_CHARACTERS: usize = 200;
+pub(crate) const MOST_CHARACTERS: usize = 200;
 
 /// A clause with at least one keyword.
 struct Scored {
@@ -30,7 +30,7 @@ struct Scored {
 }
 
 /// Returns the abstract of a body, given the hash and the weight of each keyword; empty if no clause contains a keyword.
-pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) -> String {
+pub(crate) fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) -> String {
     let score = |(number, clause): (usize, &ClauseWords)| {
         let has = |hash: &u64| words.words[clause.words.clone()].contains(hash);
         // The weights are always added in the order of the keywords, so that clauses with the same keywords have exactly the same sum.

@@ -14,7 +14,7 @@ pub(super) struct Captions {
 
 impl Captions {
     /// Enters an element. Returns whether a space separates it from the text before it, and whether it is a caption.
-    pub fn enter(&mut self, name: &LocalName) -> (bool, bool) {
+    pub(crate) fn enter(&mut self, name: &LocalName) -> (bool, bool) {
         let is_apart = self.open > 0 && self.is_behind && !is_inside_word(name);
         let is_caption = matches!(*name, local_name!("figcaption") | local_name!("caption"));
         self.open += usize::from(is_caption);
@@ -23,13 +23,13 @@ impl Captions {
     }
 
     /// Leaves an element, which may be a caption.
-    pub fn leave(&mut self, is_caption: bool) {
+    pub(crate) fn leave(&mut self, is_caption: bool) {
         self.open -= usize::from(is_caption);
         self.is_behind = true;
     }
 
     /// Passes text.
-    pub fn text(&mut self) {
+    pub(crate) fn text(&mut self) {
         self.is_behind = false;
     }
 }

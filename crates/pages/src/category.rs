@@ -21,7 +21,7 @@ use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;
 
 /// The maximum number of classes in a model.
-pub const MAX_CLASSES: usize = 10_000;
+pub(crate) const MAX_CLASSES: usize = 10_000;
 
 /// The maximum count. Integers up to this number can be represented exactly as 64-bit floating-point numbers.
 const MOST_COUNTED: u64 = 1 << 53;

@@ -11,7 +11,7 @@ pub(super) struct Folded {
 
 impl Folded {
     /// Adds text; if `keep_lines` is set, the line breaks in the text are kept, as in `pre` elements.
-    pub fn push(&mut self, text: &str, keep_lines: bool) {
+    pub(crate) fn push(&mut self, text: &str, keep_lines: bool) {
         let mut rest = text;
         loop {
             let word = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
@@ -34,12 +34,12 @@ impl Folded {
     }
 
     /// Starts a new line.
-    pub fn break_line(&mut self) {
+    pub(crate) fn break_line(&mut self) {
         self.line = true;
     }
 
     /// Returns the text.
-    pub fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text
     }
 }

@@ -26,7 +26,7 @@ static WORDS: LazyLock<HashSet<u64>> = LazyLock::new(|| {
 });
 
 /// Returns whether a normalized word, before stemming, is a function word.
-pub fn is_function_word(word: &str) -> bool {
+pub(crate) fn is_function_word(word: &str) -> bool {
     WORDS.contains(&hash64(word.as_bytes()))
 }
 

@@ -24,7 +24,7 @@ use dupsift_core::hash::hash64;
 use dupsift_text::{Analysis, Frequencies, Frequency, Pipeline};
 
 /// The maximum number of keywords per page.
-pub const MOST_KEYWORDS: usize = 20;
+pub(crate) const MOST_KEYWORDS: usize = 20;
 
 /// The weights of an occurrence in the title and in a heading.
 const IN_TITLE: u64 = 3;
@@ -50,7 +50,7 @@ pub struct CorpusWords<'c> {
 
 /// A part of the body and its words.
 #[derive(Clone, Debug)]
-pub struct ClauseWords {
+pub(crate) struct ClauseWords {
     /// The range of the part in the body.
     pub place: Range<usize>,
     /// The range of the part's words in [`Gathered::words`].
@@ -65,7 +65,7 @@ struct Found {
 }
 
 /// The words of a page with their counts.
-pub struct Gathered<'p> {
+pub(crate) struct Gathered<'p> {
     pipeline: &'p Pipeline,
     numbers: HashMap<u64, usize>,
     found: Vec<Found>,
@@ -77,7 +77,7 @@ pub struct Gathered<'p> {
 
 impl<'p> Gathered<'p> {
     /// Counts the words of a page whose body consists of these clauses.
-    pub fn of(page: &Page, clauses: &[Range<usize>], pipeline: &'p Pipeline) -> Gathered<'p> {
+    pub(crate) fn of(page: &Page, clauses: &[Range<usize>], pipeline: &'p Pipeline) -> Gathered<'p> {
         let mut all =
             Gathered { pipeline, numbers: HashMap::new(), found: Vec::new(), words: Vec::new(), clauses: Vec::new() };
         all.count(&pipeline.analyse(page.title.as_deref().unwrap_or_default()), IN_TITLE);
@@ -127,7 +127,7 @@ impl<'p> Gathered<'p> {
 
     /// Returns the words with the highest weights in descending order; ties are in code point order. Each keyword is returned with the hash
     /// of the word or of its stem.
-    pub fn keywords(&self, corpus: Option<&CorpusWords<'_>>) -> Vec<(u64, Keyword)> {
+    pub(crate) fn keywords(&self, corpus: Option<&CorpusWords<'_>>) -> Vec<(u64, Keyword)> {
         let mut frequencies = Vec::new();
         if let Some(corpus) = corpus {
             let hashes: Vec<u64> = self.found.iter().map(|found| found.hash).collect();

@@ -28,7 +28,7 @@ pub(super) struct Counts {
 
 impl Counts {
     /// Counts the characters in a piece of text; returns the number of characters that are not white space.
-    pub fn add(&mut self, text: &str, linked: bool) -> usize {
+    pub(crate) fn add(&mut self, text: &str, linked: bool) -> usize {
         let mut characters = 0;
         let mut stop = false;
         for c in text.chars() {

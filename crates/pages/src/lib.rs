@@ -34,7 +34,7 @@ mod tree_sink;
 mod url;
 mod withheld;
 
-pub use category::{MAX_CLASSES, Model, ModelRow, category_text};
+pub use category::{Model, ModelRow, category_text};
 pub use elements::{Elements, elements};
 pub use keywords::{CorpusWords, Keyword};
 pub use options::{Fallback, Method, PurifyOptions};

@@ -26,15 +26,15 @@ pub(super) struct Withheld {
 }
 
 impl Withheld {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
-    pub fn outermost(&self) -> Option<&LocalName> {
+    pub(crate) fn outermost(&self) -> Option<&LocalName> {
         self.open.first()
     }
 
-    pub fn holds(&self, name: &LocalName) -> bool {
+    pub(crate) fn holds(&self, name: &LocalName) -> bool {
         self.innermost(name).is_some()
     }
 
@@ -43,14 +43,14 @@ impl Withheld {
     }
 
     /// Returns whether the next element is part of a drawing or a formula, in which `<style/>` is a complete element without raw text.
-    pub fn is_foreign(&self) -> bool {
+    pub(crate) fn is_foreign(&self) -> bool {
         (self.holds(&local_name!("svg")) || self.holds(&local_name!("math")))
             && !self.holds(&local_name!("foreignobject"))
     }
 
     /// Opens an element inside the innermost open element. Elements of a drawing or a formula are not HTML elements, even if they have the
     /// names of HTML elements.
-    pub fn push(&mut self, name: LocalName, foreign: bool) {
+    pub(crate) fn push(&mut self, name: LocalName, foreign: bool) {
         let place = self.open.len();
         if !foreign {
             for (places, bars) in [
@@ -67,7 +67,7 @@ impl Withheld {
     }
 
     /// Closes the elements that a start tag ends implicitly, such as the previous `li` before `<li>`.
-    pub fn start(&mut self, tag: &Tag) {
+    pub(crate) fn start(&mut self, tag: &Tag) {
         if self.is_empty() {
             return;
         }
@@ -85,7 +85,7 @@ impl Withheld {
 
     /// Closes the innermost element with this name and all elements inside it, unless another element stops the end tag first. Returns
     /// `false` if no open element matches or stops the tag.
-    pub fn end(&mut self, name: &LocalName) -> bool {
+    pub(crate) fn end(&mut self, name: &LocalName) -> bool {
         let barrier = self.barrier(name);
         if let Some(place) = self.innermost(name).filter(|place| barrier.is_none_or(|barrier| barrier <= *place)) {
             while self.open.len() > place {
@@ -106,7 +106,7 @@ impl Withheld {
         block.max(scope).max(self.templates.last()).copied()
     }
 
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Withheld::default();
     }
 

@@ -9,7 +9,7 @@ const CLUSTERS: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegme
 const LOOKED_AT: usize = 24;
 
 /// Returns whether a position in a text is between two words.
-pub fn is_border(text: &str, at: usize) -> bool {
+pub(crate) fn is_border(text: &str, at: usize) -> bool {
     let (Some(before), Some(after)) = (text[..at].chars().next_back(), text[at..].chars().next()) else { return true };
     if before == ' ' || after == ' ' {
         return true;

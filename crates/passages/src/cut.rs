@@ -5,7 +5,7 @@ use std::fmt;
 use dupsift_core::error::{Error, Result};
 
 /// The minimum length of a run in `runs:L`. Shorter runs are often just words and stock phrases.
-pub const LEAST_RUN: u32 = 20;
+pub(crate) const LEAST_RUN: u32 = 20;
 /// The upper bound on the length in `runs:L` and on the number of sentences in `sentences:N`.
 const MOST: u32 = 1_000_000;
 

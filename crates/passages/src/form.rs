@@ -21,7 +21,7 @@ pub fn hash(unit: &str, letters: Letters, out: &mut Vec<u8>) -> u128 {
 }
 
 /// Returns whether text has at least this many characters. Each run of white space counts as one character.
-pub fn has_chars(text: &str, least: u32) -> bool {
+pub(crate) fn has_chars(text: &str, least: u32) -> bool {
     let (mut count, mut after_space) = (0, false);
     for c in text.chars() {
         let white = c.is_whitespace();

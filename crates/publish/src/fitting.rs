@@ -20,7 +20,7 @@ pub(super) struct Fitting {
 
 impl Fitting {
     /// Returns the limits of the file system for files below an existing folder.
-    pub fn below(folder: &Path) -> Fitting {
+    pub(crate) fn below(folder: &Path) -> Fitting {
         let most = rustix::fs::statvfs(folder).map_or(MOST_NAME, |there| there.f_namemax as usize);
         let above = std::path::absolute(folder).map_or(0, |folder| folder.as_os_str().len());
         // Some file systems report no limit.
@@ -30,7 +30,7 @@ impl Fitting {
 
     /// Returns a relative path, or a shortened one if it is too long. Each name that is too long keeps its beginning and its ending, and
     /// gets a hash of the path. If the path as a whole is too long, the file is placed directly below its first folder.
-    pub fn fit(self, path: &str) -> String {
+    pub(crate) fn fit(self, path: &str) -> String {
         let hash = format!("-{:016x}", xxh3_64(path.as_bytes()));
         let names = path
             .split('/')

@@ -227,12 +227,12 @@ mod path_of_any_bytes {
         Bytes(Vec<u8>),
     }
 
-    pub fn serialize<S: Serializer>(path: &Path, to: S) -> std::result::Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> std::result::Result<S::Ok, S::Error> {
         let bytes = || Written::Bytes(path.as_os_str().as_encoded_bytes().to_vec());
         path.to_str().map_or_else(bytes, |text| Written::Text(text.to_owned())).serialize(to)
     }
 
-    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> std::result::Result<PathBuf, D::Error> {
+    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> std::result::Result<PathBuf, D::Error> {
         Ok(match Written::deserialize(from)? {
             Written::Text(text) => text.into(),
             Written::Bytes(bytes) => OsString::from_vec(bytes).into(),

@@ -69,7 +69,7 @@ const LATER: [&str; 11] = [
 const OF_CORPUS: [&str; 4] = ["attributes", "clean", "deduped", "dropped"];
 
 /// The name of the field in a record that lists the files of the output.
-pub const FILES: &str = "files";
+pub(crate) const FILES: &str = "files";
 
 /// The record of a corpus written from a finished run. The record lists the corpus files in its folder.
 pub const APPLIED: &str = "applied.json";

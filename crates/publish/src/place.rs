@@ -40,7 +40,7 @@ impl Place {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the path has no name, or is the working directory or one of its ancestors.
-    pub fn of(out: &Path) -> Result<Place> {
+    pub(crate) fn of(out: &Path) -> Result<Place> {
         let wrong = |what: &str, error: io::Error| {
             Error::wrong_value("out", out.display(), format_args!("{what} ({error}); expected the path of a folder"))
         };
@@ -72,7 +72,7 @@ impl Place {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if an ancestor is a file or not writable, if a name is too long, or if the path is a mount point.
-    pub fn can_be(&self) -> Result<()> {
+    pub(crate) fn can_be(&self) -> Result<()> {
         self.can_be_made(|probe, missing| match Unfinished::create(probe) {
             Ok(made) if !missing.as_os_str().is_empty() => fs::create_dir_all(made.path().join(missing)),
             made => made.map(drop),
@@ -83,7 +83,7 @@ impl Place {
     ///
     /// # Errors
     /// Returns the same errors as [`Place::can_be`].
-    pub fn could_be(&self) -> Result<()> {
+    pub(crate) fn could_be(&self) -> Result<()> {
         self.can_be_made(|probe, missing| {
             let there = probe.parent().unwrap_or(Path::new("/"));
             for name in [probe.as_path(), &there.join(missing)] {
@@ -125,13 +125,13 @@ impl Place {
     }
 
     /// Returns the path for a result that is held back instead of being published.
-    pub fn held(&self) -> Place {
+    pub(crate) fn held(&self) -> Place {
         let name = format!("{}{}", self.name, HELD_ENDING);
         Place { parent: self.parent.clone(), path: self.parent.join(&name), name }
     }
 
     /// Returns a hidden path next to the output that only this process uses.
-    pub fn hidden(&self, what: &str) -> PathBuf {
+    pub(crate) fn hidden(&self, what: &str) -> PathBuf {
         self.parent.join(format!(".{}.{what}{}", self.name, std::process::id()))
     }
 
@@ -140,7 +140,7 @@ impl Place {
     ///
     /// # Errors
     /// Returns [`Error::Io`]. If an error occurs, the output is unchanged.
-    pub fn give_to(&self, folder: &Path) -> Result<()> {
+    pub(crate) fn give_to(&self, folder: &Path) -> Result<()> {
         let old = self.hidden(OLD);
         let replaced = is_there(&self.path)?;
         if replaced {
@@ -172,7 +172,7 @@ impl Place {
     /// that it handled. The caller holds the output's lock, so no other run is active. Handles only folders, not links. Another user's
     /// folder is never removed. A previous result that was moved aside is renamed back to its original name, even if another user owns it,
     /// unless all users may write to the parent folder.
-    pub fn clear_away(&self, user: u32) -> Result<Vec<Cleared>> {
+    pub(crate) fn clear_away(&self, user: u32) -> Result<Vec<Cleared>> {
         let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
         let mut cleared = Vec::new();
         for name in listing::names(&self.parent).map_err(Error::io("list the folder", &self.parent))? {

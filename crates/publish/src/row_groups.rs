@@ -20,7 +20,7 @@ use rayon::iter::{
 };
 
 /// Writes one row group after another.
-pub struct RowGroups {
+pub(crate) struct RowGroups {
     file: SerializedFileWriter<File>,
     factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
@@ -31,29 +31,29 @@ pub struct RowGroups {
 
 impl RowGroups {
     /// Starts writing to an empty file.
-    pub fn new(file: File, schema: SchemaRef, options: ArrowWriterOptions) -> Result<RowGroups> {
+    pub(crate) fn new(file: File, schema: SchemaRef, options: ArrowWriterOptions) -> Result<RowGroups> {
         let writer = ArrowWriter::try_new_with_options(file, schema.clone(), options)?;
         let (file, factory) = writer.into_serialized_writer()?;
         Ok(RowGroups { file, factory, schema, columns: Vec::new(), rows: 0 })
     }
 
     /// Returns the number of rows in the current row group.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
     /// Returns the approximate encoded size of the current row group in bytes.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.columns.iter().map(ArrowColumnWriter::get_estimated_total_bytes).sum()
     }
 
     /// Returns the approximate size of the current row group in memory, in bytes.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.columns.iter().map(ArrowColumnWriter::memory_size).sum()
     }
 
     /// Appends a block to the current row group.
-    pub fn write(&mut self, block: &RecordBatch) -> Result<()> {
+    pub(crate) fn write(&mut self, block: &RecordBatch) -> Result<()> {
         if self.columns.is_empty() {
             self.columns = self.factory.create_column_writers(self.file.flushed_row_groups().len())?;
         }
@@ -75,7 +75,7 @@ impl RowGroups {
     }
 
     /// Ends the current row group if it has any rows.
-    pub fn flush(&mut self) -> Result<()> {
+    pub(crate) fn flush(&mut self) -> Result<()> {
         self.rows = 0;
         let columns = std::mem::take(&mut self.columns);
         if columns.is_empty() {
@@ -93,7 +93,7 @@ impl RowGroups {
     }
 
     /// Finishes the file.
-    pub fn finish(&mut self) -> Result<&File> {
+    pub(crate) fn finish(&mut self) -> Result<&File> {
         self.flush()?;
         self.file.finish()?;
         Ok(self.file.inner())

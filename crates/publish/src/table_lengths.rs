@@ -15,7 +15,7 @@ pub(super) struct Lengths<'b> {
 }
 
 impl Lengths<'_> {
-    pub fn of(batch: &RecordBatch) -> Lengths<'_> {
+    pub(crate) fn of(batch: &RecordBatch) -> Lengths<'_> {
         let (mut offsets, mut before) = (Vec::new(), Vec::new());
         for column in batch.columns() {
             match column.data_type() {
@@ -29,7 +29,7 @@ impl Lengths<'_> {
         Lengths { offsets, before }
     }
 
-    pub fn bytes(&self, rows: Range<usize>) -> usize {
+    pub(crate) fn bytes(&self, rows: Range<usize>) -> usize {
         let of_offsets: usize = self.offsets.iter().map(|at| (at[rows.end] - at[rows.start]) as usize).sum();
         let before = |row: usize| self.before.get(row).copied().unwrap_or(0);
         of_offsets + before(rows.end) - before(rows.start)

@@ -23,7 +23,7 @@ use dupsift_core::safe_fs::{listing, private};
 /// The prefix of folders that contain a frame.
 pub const FRAME: &str = ".dupsift-frame-";
 /// The output of a run in a temporary folder.
-pub const OUTPUT: &str = "out";
+pub(crate) const OUTPUT: &str = "out";
 /// The files of a frame, besides its Parquet file, and the folder into which Spark writes the rows of a frame.
 const OF_FRAME: [&str; 2] = ["left_out.json", "rows"];
 

@@ -51,7 +51,7 @@ pub(super) const PROBE: &str = ".mode";
 
 /// A folder that is removed with its contents when this value is dropped, or when [`end`] ends the process.
 #[derive(Debug)]
-pub struct Unfinished {
+pub(crate) struct Unfinished {
     path: PathBuf,
     /// The permissions that the folder gets together with its final name; before that, other users have no access.
     mode: u32,
@@ -101,7 +101,7 @@ impl Unfinished {
     }
 
     /// Returns the path of the folder.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -109,14 +109,6 @@ impl Unfinished {
     pub(super) fn finish(&mut self) {
         stays(&self.path);
         self.path = PathBuf::new();
-    }
-
-    /// Removes the folder immediately.
-    ///
-    /// # Errors
-    /// Returns the I/O error.
-    pub fn close(self) -> Result<()> {
-        remove_all(&self.path)
     }
 }
 
@@ -207,7 +199,7 @@ mod tests {
         fs::write(other.path().join("file"), b"half").expect("written");
         let (first, second) = (named.path().to_path_buf(), other.path().to_path_buf());
         assert!(listed(&first) && listed(&second));
-        other.close().expect("removed");
+        drop(other);
         assert!(!second.exists() && first.is_dir() && !listed(&second));
         drop(named);
         assert!(!first.exists() && !listed(&first));

@@ -33,7 +33,7 @@ pub fn is_plain(name: &str) -> bool {
 }
 
 /// Returns whether a checkpoint file may have this name, which consists of the checkpoint's key, a number, and the suffix.
-pub fn is_checkpoint_file(key: &str, name: &str) -> bool {
+pub(crate) fn is_checkpoint_file(key: &str, name: &str) -> bool {
     let is_key = key.len() == 32 && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let rest = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('-'));
     let number = rest.and_then(|rest| rest.strip_suffix(".saved").or(rest.strip_suffix(".run")));

@@ -11,11 +11,11 @@ use dupsift_publish::Held;
 
 /// Returns the new text of the report page, given its old text and the record of the accepted result; `None` if the page was written by a
 /// different version of dupsift.
-pub type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
+pub(crate) type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
 
 /// Publishes a result and adds it to the index that it was matched against. The arguments are the records of the index and the run, the
 /// location of the result, and a function that publishes the result.
-pub type IntoIndex<'i> =
+pub(crate) type IntoIndex<'i> =
     dyn Fn(&IndexReport, &RunReport, &Path, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
 
 /// The location of an accepted result.

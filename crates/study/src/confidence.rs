@@ -16,7 +16,7 @@ use dupsift_core::float;
 
 /// Counts the pairs in one part of one stratum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// The total number of pairs.
     pub pairs: u64,
     /// The number of judged pairs.
@@ -27,7 +27,7 @@ pub struct Cell {
 
 impl Cell {
     /// Returns the sum of this cell and another cell.
-    pub fn plus(self, other: Cell) -> Cell {
+    pub(crate) fn plus(self, other: Cell) -> Cell {
         Cell {
             pairs: self.pairs + other.pairs,
             judged: self.judged + other.judged,
@@ -36,7 +36,7 @@ impl Cell {
     }
 
     /// Returns this cell minus a part of it.
-    pub fn minus(self, part: Cell) -> Cell {
+    pub(crate) fn minus(self, part: Cell) -> Cell {
         Cell {
             pairs: self.pairs - part.pairs,
             judged: self.judged - part.judged,
@@ -47,21 +47,21 @@ impl Cell {
 
 /// Holds a part of the pool: a cell for each stratum.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part(pub Vec<Cell>);
+pub(crate) struct Part(pub Vec<Cell>);
 
 impl Part {
     /// Returns the number of pairs.
-    pub fn pairs(&self) -> u64 {
+    pub(crate) fn pairs(&self) -> u64 {
         self.0.iter().map(|cell| cell.pairs).sum()
     }
 
     /// Returns the number of judged pairs.
-    pub fn judged(&self) -> u64 {
+    pub(crate) fn judged(&self) -> u64 {
         self.0.iter().map(|cell| cell.judged).sum()
     }
 
     /// Returns the estimated number of duplicates.
-    pub fn duplicates(&self) -> Number {
+    pub(crate) fn duplicates(&self) -> Number {
         let (mut value, mut below, mut above) = (0.0, 0.0, 0.0);
         for cell in &self.0 {
             let share = cell.share();
@@ -75,12 +75,12 @@ impl Part {
     }
 
     /// Returns this part minus a subset of it.
-    pub fn without(&self, part: &Part) -> Part {
+    pub(crate) fn without(&self, part: &Part) -> Part {
         self.each(part, Cell::minus)
     }
 
     /// Combines the cells of both parts with a function.
-    pub fn each(&self, other: &Part, of: impl Fn(Cell, Cell) -> Cell) -> Part {
+    pub(crate) fn each(&self, other: &Part, of: impl Fn(Cell, Cell) -> Cell) -> Part {
         Part(self.0.iter().zip(&other.0).map(|(&a, &b)| of(a, b)).collect())
     }
 }
@@ -146,7 +146,7 @@ impl Cell {
 
 /// Estimates a share of a population from a random sample: `seen` is the size of the sample, and `hits` is the number of items in the
 /// sample that have the property in question. `population` is the size of the population; `u64::MAX` means that the population is infinite.
-pub fn wilson(hits: u64, seen: u64, population: u64) -> Number {
+pub(crate) fn wilson(hits: u64, seen: u64, population: u64) -> Number {
     if seen == 0 {
         return Number { value: 0.0, low: 0.0, high: if population > 0 { 1.0 } else { 0.0 } };
     }

@@ -21,28 +21,28 @@ mod outcome;
 mod review;
 mod whole_corpus;
 
-pub use accept::{Accepted, AcceptedPage, accept};
+pub use accept::{Accepted, accept};
 pub use apply::applicable::{Applicable, applicable, refuse_sample};
 pub use apply::{ApplyOptions, Survivors, apply, survivors};
 pub use compare::comparison::*;
 pub use compare::{CompareOptions, Compared, check as check_compare, compare};
 pub use evaluate::evaluation::*;
-pub use evaluate::truth::files::{LABELS, Label, TruthFiles};
+pub use evaluate::truth::files::{Label, TruthFiles};
 pub use evaluate::{evaluate, truth_quotes};
 pub use explain::explain;
 pub use explain::explanation::*;
 pub use finished::Finished;
 pub use finished::applied::AppliedReport;
-pub use finished::pool::{Agreement, MOST_POOLED, Pool, Pooled};
+pub use finished::pool::Agreement;
 pub use outcome::Outcome;
 pub use review::page::{NO_TEXTS, PAGE, Page, with_page, write_again};
 pub use review::{
-    AlgorithmReview, BINS, Banding, ClusterReview, Crossing, Fate, LargeCluster, Member, PairComparison, PairRelation,
-    PairSample, RemovalSample, RemovedReview, Review, SAMPLE_BINS, ShownText, SourceReview, bin_range, sample_range,
+    AlgorithmReview, BINS, Banding, Crossing, LargeCluster, Member, PairComparison, PairRelation, PairSample,
+    RemovalSample, Review, SAMPLE_BINS, ShownText, SourceReview, bin_range, sample_range,
 };
 
 pub use whole_corpus::WholeCorpus;
 
 /// The judge of `compare`, for callers that parse its name.
 pub use dupsift_algorithms::judge::Judge;
-pub use dupsift_algorithms::recipe::entries::{Entries, Entry};
+pub use dupsift_algorithms::recipe::entries::Entries;

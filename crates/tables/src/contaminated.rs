@@ -213,7 +213,7 @@ impl ItemBuilder {
 }
 
 /// The numeric columns of `suites/`, which follow the name of the suite.
-pub const SUITE_NUMBERS: [&str; 8] =
+pub(crate) const SUITE_NUMBERS: [&str; 8] =
     ["items", "too_short", "public", "found_80", "found_50", "documents_80", "documents_50", "variants"];
 
 /// Returns the schema of `suites/`.

@@ -8,10 +8,10 @@ use dupsift_core::error::Result;
 use std::sync::Arc;
 
 /// The integer columns.
-pub const EVALUATION_COUNTS: [&str; 5] = ["pairs", "pairs_true", "pairs_not_written", "pages", "pages_true"];
+pub(crate) const EVALUATION_COUNTS: [&str; 5] = ["pairs", "pairs_true", "pairs_not_written", "pages", "pages_true"];
 
 /// The score columns; null if a score is undefined.
-pub const EVALUATION_FIGURES: [&str; 11] = [
+pub(crate) const EVALUATION_FIGURES: [&str; 11] = [
     "pair_precision",
     "pair_recall",
     "pair_f1",

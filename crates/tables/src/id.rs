@@ -11,7 +11,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// The maximum size of an id, in bytes; a longer id means that the wrong column was chosen.
-pub const MAX_ID_BYTES: usize = 16 << 20;
+pub(crate) const MAX_ID_BYTES: usize = 16 << 20;
 
 /// One id, borrowed from a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

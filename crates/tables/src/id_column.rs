@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// Returns the field of an id column; document ids in the output are never null.
-pub fn id_field(name: &str, id: IdType) -> Field {
+pub(crate) fn id_field(name: &str, id: IdType) -> Field {
     let data_type = match id {
         IdType::Text => DataType::Utf8,
         IdType::Bytes => DataType::Binary,
@@ -81,7 +81,7 @@ impl IdBuilder {
     }
 
     /// Appends a null to a nullable column.
-    pub fn push_null(&mut self) {
+    pub(crate) fn push_null(&mut self) {
         match &mut self.column {
             Column::Text(column) => column.append_null(),
             Column::Bytes(column) => column.append_null(),

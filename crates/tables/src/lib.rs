@@ -10,7 +10,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod attached;
-pub mod attribute;
+pub(crate) mod attribute;
 pub mod category;
 pub mod cell;
 pub mod cluster;
@@ -45,8 +45,8 @@ pub use attribute::{AttributeBuilder, AttributeExtras, AttributeRow, attribute_s
 pub use category::{CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, categories_found, category_schema};
 pub use cluster::{CLUSTER_COLUMNS, ClusterBuilder, ClusterRow, Clustered, cluster_schema, clustered};
 pub use contaminated::{
-    ContaminatedBuilder, ContaminatedRow, ItemBuilder, ItemRow, SUITE_NUMBERS, contaminated_schema, item_schema,
-    suite_schema, suite_table,
+    ContaminatedBuilder, ContaminatedRow, ItemBuilder, ItemRow, contaminated_schema, item_schema, suite_schema,
+    suite_table,
 };
 pub use document::{Cell, Documents, TextColumn};
 pub use evaluation::{EvaluationRow, evaluation_schema, evaluation_table};
@@ -59,7 +59,7 @@ pub use look_up::{
     REMOVAL_LOOK_UP_COLUMNS, copies_of, pair_of, partners_of, removals_of,
 };
 pub use model::{MODEL_COLUMNS, model_batch, model_schema, model_values};
-pub use page::{PAGE_COLUMNS, PageBuilder, PageRow, page_fields};
+pub use page::{PageBuilder, PageRow, page_fields};
 pub use pair::{PAIR_COLUMNS, PairColumns, PairFound, pair_schema, pairs_found};
 pub use passage::{PASSAGE_COLUMNS, PassageBuilder, PassageFound, PassageRow, passage_schema, passages_found};
 pub use reason::{RejectReason, Rejection};

@@ -171,7 +171,7 @@ impl Field {
 }
 
 /// Returns whether a field contains the text of a message.
-pub fn is_content(name: &str) -> bool {
+pub(crate) fn is_content(name: &str) -> bool {
     CONTENT.contains(&name)
 }
 

@@ -38,7 +38,7 @@ pub struct PageRow<'a> {
 }
 
 /// The column names without the prefix, in order.
-pub const PAGE_COLUMNS: [&str; 13] = [
+pub(crate) const PAGE_COLUMNS: [&str; 13] = [
     "id",
     "type",
     "category",

@@ -52,7 +52,7 @@ fn wrong_byte(value: &[u8]) -> Option<usize> {
 /// The reason given in run.json for a value that became null because it is not UTF-8.
 pub const NOT_UTF8: &str = "not UTF-8";
 /// The reason for a value that cannot be written as text, such as a date outside the calendar's range.
-pub const OUT_OF_RANGE: &str = "out of range";
+pub(crate) const OUT_OF_RANGE: &str = "out of range";
 
 /// The number of values that became null, by column and reason (such as `not UTF-8`); the text column is not included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::beside::{Field, FieldValue, FieldValues, Frequencies, Frequency};
 use super::counted::count;
 use super::kept_words::KeptWords;
-use super::normal::{MAX_TEXT_BYTES, Normal};
+use super::normal::Normal;
 use super::pipeline::Pipeline;
 use super::pool;
 use super::tokenizer::starts::StartsWriter;
@@ -48,8 +48,7 @@ pub struct Analysis<'a> {
 impl Pipeline {
     /// Returns the analysis of a document's raw text. Every part is computed when it is first needed.
     ///
-    /// Readers reject texts larger than [`super::MAX_TEXT_BYTES`]; the analysis of such a text has no words (see
-    /// [`Analysis::is_too_long`]).
+    /// Readers reject texts larger than [`super::MAX_TEXT_BYTES`]; the normalized text of such a text is empty, and it has no words.
     pub fn analyse<'a>(&'a self, raw: &'a str) -> Analysis<'a> {
         Analysis::new(self, raw, None)
     }
@@ -295,12 +294,6 @@ impl<'a> Analysis<'a> {
         self.raw.chars().count() as u64
     }
 
-    /// Returns whether the raw text is larger than [`MAX_TEXT_BYTES`]. In that case, the normalized text is empty and there are no words.
-    /// Readers reject such rows, so the result is `false` for every document that was read from the corpus.
-    pub fn is_too_long(&self) -> bool {
-        self.raw.len() > MAX_TEXT_BYTES
-    }
-
     /// Returns the normalized text, which consists of pieces separated by one U+0020. A piece is a sentence and may contain no words.
     pub fn text(&self) -> &str {
         &self.normal().text
@@ -398,7 +391,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Appends [`Analysis::canonical`] to a string.
-    pub fn write_canonical(&self, out: &mut String) {
+    pub(crate) fn write_canonical(&self, out: &mut String) {
         self.write_words(self.words(), out);
     }
 

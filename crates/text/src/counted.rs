@@ -9,7 +9,7 @@ use super::word::{Counted, Word};
 ///
 /// The processor cannot predict whether a word is new, so the code avoids a branch: every word is written after the distinct words, and
 /// remains there if it is new.
-pub fn count(words: &[Word]) -> Vec<Counted> {
+pub(crate) fn count(words: &[Word]) -> Vec<Counted> {
     /// The number of words for which memory is reserved at a time.
     const AT_ONCE: usize = 64;
     const LONG: usize = 1 << 17;

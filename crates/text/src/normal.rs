@@ -27,12 +27,9 @@ use dupsift_core::cpu::Level;
 
 /// The maximum size of raw text that is analyzed, in bytes (128 MiB); readers reject rows that contain more text.
 ///
-/// Offsets in the normalized text are 32-bit numbers. NFKC lengthens text by a factor of at most [`EXPANSION`], and stems may double the
-/// length again, so this limit keeps every offset below 2^32.
+/// Offsets in the normalized text are 32-bit numbers. NFKC lengthens text by a factor of at most 11, and stems may double the length again,
+/// so this limit keeps every offset below 2^32.
 pub const MAX_TEXT_BYTES: usize = 128 << 20;
-
-/// The maximum factor by which normalization lengthens a character in bytes (U+FDFA: from 3 bytes to 33). A test checks all characters.
-pub const EXPANSION: usize = 11;
 
 const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfc();
 const NFKC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfkc();

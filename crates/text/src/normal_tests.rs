@@ -5,6 +5,9 @@ use proptest::prelude::*;
 use super::super::pieces::plain;
 use super::*;
 
+/// The maximum factor by which normalization lengthens a character in bytes (U+FDFA: from 3 bytes to 33).
+const EXPANSION: usize = 11;
+
 fn normal(raw: &str) -> String {
     Normal::of(raw, Letters::default()).expect("short").text
 }

@@ -1,7 +1,7 @@
 //! Builds the normalized pieces of a document's text, character by character.
 
 /// The finished pieces and the current piece of the text.
-pub struct Pieces {
+pub(crate) struct Pieces {
     /// The normalized text so far. Each finished piece is followed by a space.
     pub text: Vec<u8>,
     /// The end of each finished piece in `text`, before the space that follows the piece.
@@ -15,19 +15,19 @@ pub struct Pieces {
 impl Pieces {
     /// Returns whether the current piece is still empty.
     #[inline]
-    pub fn is_at_start(&self) -> bool {
+    pub(crate) fn is_at_start(&self) -> bool {
         self.text.len() == self.start
     }
 
     /// Returns whether a space at the end of the text would be redundant.
     #[inline]
-    pub fn is_behind_space(&self) -> bool {
+    pub(crate) fn is_behind_space(&self) -> bool {
         self.is_at_start() || self.text.last() == Some(&b' ')
     }
 
     /// Appends the normalized form of a character. Returns `false` if the character is not plain.
     #[inline]
-    pub fn push(&mut self, c: char) -> bool {
+    pub(crate) fn push(&mut self, c: char) -> bool {
         match plain(c) {
             Some(' ') => {
                 if !self.is_behind_space() {
@@ -42,7 +42,7 @@ impl Pieces {
     }
 
     /// Ends the current piece. A piece without visible characters is dropped. The next piece begins at `begin`.
-    pub fn end(&mut self, begin: usize) {
+    pub(crate) fn end(&mut self, begin: usize) {
         if self.text.len() > self.start && self.text.last() == Some(&b' ') {
             self.text.pop();
         }
@@ -57,7 +57,7 @@ impl Pieces {
 
 /// Returns the normalized form of a plain character; `None` for any other character.
 #[inline]
-pub fn plain(c: char) -> Option<char> {
+pub(crate) fn plain(c: char) -> Option<char> {
     const LOW: [u16; 0x460] = {
         let mut table = [0; 0x460];
         let mut c = 0;

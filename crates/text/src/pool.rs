@@ -15,7 +15,7 @@ use super::word::{Counted, Token, Word};
 const KEPT_BYTES: usize = 1 << 20;
 
 /// The lists that one document uses, emptied for the next document.
-pub struct Pool {
+pub(crate) struct Pool {
     /// The normalized text.
     pub text: Vec<u8>,
     /// The ends of the pieces in the normalized text.
@@ -67,14 +67,14 @@ thread_local! {
 }
 
 /// Returns an empty list with at least this capacity: the list that the last document on this thread returned to the pool, or a new list.
-pub fn take<T>(of: fn(&mut Pool) -> &mut Vec<T>, room: usize) -> Vec<T> {
+pub(crate) fn take<T>(of: fn(&mut Pool) -> &mut Vec<T>, room: usize) -> Vec<T> {
     let list = POOL.with_borrow_mut(|pool| std::mem::take(of(pool)));
     // If the old list is too small, a new list is allocated instead of growing the old list; see `allocator.rs`.
     if list.capacity() < room { Vec::with_capacity(room.max(2 * list.capacity())) } else { list }
 }
 
 /// Returns a list to the pool, so that the next document can use it.
-pub fn leave<T>(of: fn(&mut Pool) -> &mut Vec<T>, mut list: Vec<T>) {
+pub(crate) fn leave<T>(of: fn(&mut Pool) -> &mut Vec<T>, mut list: Vec<T>) {
     if list.capacity() * size_of::<T>() <= KEPT_BYTES {
         list.clear();
         POOL.with_borrow_mut(|pool| *of(pool) = list);
@@ -82,12 +82,12 @@ pub fn leave<T>(of: fn(&mut Pool) -> &mut Vec<T>, mut list: Vec<T>) {
 }
 
 /// Returns an empty batch for Han runs. The batch reuses the memory of the last batch on this thread.
-pub fn take_batch() -> Batch {
+pub(crate) fn take_batch() -> Batch {
     POOL.with_borrow_mut(|pool| std::mem::take(&mut pool.batch))
 }
 
 /// Returns the memory of a batch to the pool, so that the next batch can use it.
-pub fn leave_batch(batch: Batch) {
+pub(crate) fn leave_batch(batch: Batch) {
     POOL.with_borrow_mut(|pool| pool.batch = batch);
 }
 

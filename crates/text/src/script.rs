@@ -8,7 +8,7 @@
 /// The class of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Class {
+pub(crate) enum Class {
     /// A character that is never part of a word and joins nothing: the space, and most ASCII and Chinese punctuation marks.
     Border,
     /// An ASCII or Cyrillic letter.
@@ -35,7 +35,7 @@ pub enum Class {
 
 /// Returns the class of a character in normalized text, in which U+0020 is the only white space.
 #[inline]
-pub fn class(c: char) -> Class {
+pub(crate) fn class(c: char) -> Class {
     const LOW: [Class; 0x530] = {
         let mut table = [Class::Other; 0x530];
         let mut c = 0;
@@ -85,7 +85,7 @@ pub fn is_han(c: char) -> bool {
 
 /// Returns whether a character continues a run in a script without spaces. Combining marks continue a run, because they belong to the
 /// letter before them.
-pub fn continues_unspaced(c: char) -> bool {
+pub(crate) fn continues_unspaced(c: char) -> bool {
     is_unspaced(c) || matches!(c, '\u{300}'..='\u{36F}')
 }
 

@@ -29,7 +29,7 @@ const MAY_BEGIN_BOUNDARY: [bool; 256] = {
 
 /// Returns the end of the piece if the character at `place` ends a piece.
 #[inline]
-pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
+pub(crate) fn boundary_at(text: &str, place: usize) -> Option<usize> {
     // A boundary begins with one of the bytes in the table, none of which occurs inside a character.
     let bytes = text.as_bytes();
     if !MAY_BEGIN_BOUNDARY[bytes[place] as usize] {
@@ -51,7 +51,7 @@ pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
 
 /// Returns whether a byte is ASCII white space.
 #[inline]
-pub fn is_white(byte: u8) -> bool {
+pub(crate) fn is_white(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
@@ -62,7 +62,7 @@ fn is_letter_or_white(byte: u8) -> bool {
 }
 
 /// A stretch of white space.
-pub struct WhiteSpace {
+pub(crate) struct WhiteSpace {
     /// The length in bytes.
     pub bytes: usize,
     /// Whether the white space contains a blank line or a block boundary, and therefore ends a piece.
@@ -70,7 +70,7 @@ pub struct WhiteSpace {
 }
 
 /// Returns the white space that begins at `place`. The white space is read only once, because the caller skips all of it.
-pub fn white_space_at(text: &str, place: usize) -> WhiteSpace {
+pub(crate) fn white_space_at(text: &str, place: usize) -> WhiteSpace {
     let mut white = WhiteSpace { bytes: 0, divides: false };
     let mut line_ends = 0;
     let mut after_return = false;
@@ -114,7 +114,7 @@ fn is_mark(c: char) -> bool {
 
 /// Returns whether a character is a closing quotation mark or bracket. The two raised quotation marks that open a quotation in English
 /// are included, because they close a quotation in German and Russian.
-pub fn is_closing(c: char) -> bool {
+pub(crate) fn is_closing(c: char) -> bool {
     matches!(
         c,
         ')' | ']'

@@ -8,19 +8,19 @@ use std::borrow::Cow;
 use rust_stemmers::{Algorithm, Stemmer};
 
 /// The stemmers for Russian and English.
-pub struct Stems {
+pub(crate) struct Stems {
     russian: Stemmer,
     english: Stemmer,
 }
 
 impl Stems {
     /// Creates the stemmers. Creating them costs nothing.
-    pub fn new() -> Stems {
+    pub(crate) fn new() -> Stems {
         Stems { russian: Stemmer::create(Algorithm::Russian), english: Stemmer::create(Algorithm::English) }
     }
 
     /// Returns the stem of a normalized word. The stem is never empty.
-    pub fn stem<'w>(&self, word: &'w str) -> Cow<'w, str> {
+    pub(crate) fn stem<'w>(&self, word: &'w str) -> Cow<'w, str> {
         let stemmer = if word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'') {
             &self.english
         } else if word.chars().all(|c| matches!(c, 'а'..='я' | 'ё')) {

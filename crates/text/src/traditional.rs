@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 /// The version of the table, which is part of the identity of a pipeline.
-pub const TABLE: &str = "opencc-1.4.2";
+pub(crate) const TABLE: &str = "opencc-1.4.2";
 
 /// The pairs of characters, separated by white space.
 const PAIRS: &str = include_str!("traditional.txt");
@@ -41,7 +41,7 @@ fn simplified(table: &[u16], bytes: [u8; 3]) -> Option<[u8; 3]> {
 
 /// Simplifies the characters of the text in place. This is possible because traditional characters and their simplified forms have three
 /// bytes each.
-pub fn simplify(text: &mut String) {
+pub(crate) fn simplify(text: &mut String) {
     let table = &*SIMPLIFIED;
     let mut bytes = std::mem::take(text).into_bytes();
     let mut at = 0;

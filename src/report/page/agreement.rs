@@ -9,7 +9,7 @@ use dupsift_engine::job::RunReport;
 use dupsift_study::{Agreement, Review};
 
 /// Returns the section, with algorithm A in the rows and algorithm B in the columns.
-pub fn section(report: &RunReport, review: &Review) -> Markup {
+pub(crate) fn section(report: &RunReport, review: &Review) -> Markup {
     let labels: Vec<&str> =
         report.algorithms.iter().map(|one| one.label.as_str()).take(review.agreement.0.len()).collect();
     let left_out = report.algorithms.len() - labels.len();
@@ -27,7 +27,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
 }
 
 /// Returns a matrix of shares as a table. Cells with larger shares have stronger colors.
-pub fn heat(
+pub(crate) fn heat(
     labels: &[&str],
     agreement: &Agreement,
     caption: &str,

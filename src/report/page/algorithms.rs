@@ -10,7 +10,7 @@ use crate::report::thousands;
 use dupsift_engine::job::RunReport;
 
 /// Returns a table with one row per algorithm.
-pub fn section(report: &RunReport) -> Markup {
+pub(crate) fn section(report: &RunReport) -> Markup {
     let header = [
         "algorithm",
         "signed",
@@ -67,7 +67,7 @@ pub fn section(report: &RunReport) -> Markup {
 }
 
 /// Returns a table of the documents without a signature, with one row per reason.
-pub fn unsigned(report: &RunReport) -> Markup {
+pub(crate) fn unsigned(report: &RunReport) -> Markup {
     let reasons: BTreeSet<&str> =
         report.algorithms.iter().flat_map(|one| one.unsigned.keys().map(String::as_str)).collect();
     html! {

@@ -35,7 +35,7 @@ fn class(is_copy: bool) -> &'static str {
 }
 
 /// Returns the bars of a run that removes documents.
-pub fn section(report: &RunReport) -> Markup {
+pub(crate) fn section(report: &RunReport) -> Markup {
     let Some(removal) = &report.removal else { return html! {} };
     let similar: u64 = removal.stays.values().sum();
     let mut documents = vec![

@@ -8,7 +8,7 @@ use crate::report::thousands;
 use dupsift_engine::job::RunReport;
 
 /// Returns a table with one row per figure; `None` if there is no previous run.
-pub fn section(report: &RunReport, before: Option<&RunReport>) -> Option<Markup> {
+pub(crate) fn section(report: &RunReport, before: Option<&RunReport>) -> Option<Markup> {
     let before = before?;
     let removed = |run: &RunReport| run.removal.as_ref().map_or(0, |removal| removal.removed);
     let mut rows = vec![

@@ -12,38 +12,38 @@ use super::text::plain;
 use dupsift_core::error::{Error, Result};
 
 /// The color of text.
-pub const INK: RGBColor = RGBColor(1, 1, 1);
+pub(crate) const INK: RGBColor = RGBColor(1, 1, 1);
 /// The color of axes and their labels.
-pub const MUTED: RGBColor = RGBColor(2, 2, 2);
+pub(crate) const MUTED: RGBColor = RGBColor(2, 2, 2);
 /// The color of grid lines.
-pub const GRID: RGBColor = RGBColor(3, 3, 3);
+pub(crate) const GRID: RGBColor = RGBColor(3, 3, 3);
 /// The color of the first data series.
-pub const FIRST: RGBColor = RGBColor(4, 4, 4);
+pub(crate) const FIRST: RGBColor = RGBColor(4, 4, 4);
 /// The color of the second data series.
-pub const SECOND: RGBColor = RGBColor(5, 5, 5);
+pub(crate) const SECOND: RGBColor = RGBColor(5, 5, 5);
 
 /// A drawing area.
-pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// The result of drawing.
-pub type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
+pub(crate) type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// The size of a small chart, several of which are placed side by side.
-pub const SMALL: (u32, u32) = (480, 230);
+pub(crate) const SMALL: (u32, u32) = (480, 230);
 /// The size of a chart that has a row of its own.
-pub const LARGE: (u32, u32) = (1080, 560);
+pub(crate) const LARGE: (u32, u32) = (1080, 560);
 
 /// Returns the font size for a chart of this size, so that letters look equally large in all charts on the page.
-pub fn letters(size: (u32, u32)) -> i32 {
+pub(crate) fn letters(size: (u32, u32)) -> i32 {
     if size.0 > SMALL.0 { 24 } else { 19 }
 }
 
 /// Returns the style of axis labels.
-pub fn label_style<'a>(size: (u32, u32)) -> TextStyle<'a> {
+pub(crate) fn label_style<'a>(size: (u32, u32)) -> TextStyle<'a> {
     ("sans-serif", letters(size)).into_font().color(&MUTED)
 }
 
 /// Returns the style of text that begins or ends at a given point.
-pub fn words<'a>(size: (u32, u32), at_end: bool) -> TextStyle<'a> {
+pub(crate) fn words<'a>(size: (u32, u32), at_end: bool) -> TextStyle<'a> {
     let place = Pos::new(if at_end { HPos::Right } else { HPos::Left }, VPos::Center);
     ("sans-serif", letters(size)).into_font().color(&INK).pos(place)
 }
@@ -52,7 +52,7 @@ pub fn words<'a>(size: (u32, u32), at_end: bool) -> TextStyle<'a> {
 ///
 /// # Errors
 /// Returns [`Error::Table`] if the drawing fails.
-pub fn figure(
+pub(crate) fn figure(
     name: &str,
     title: &str,
     description: &str,
@@ -77,7 +77,7 @@ pub fn figure(
 }
 
 /// Formats a count briefly enough for a label: `950`, `1.2k`, `3M`.
-pub fn short(count: f64) -> String {
+pub(crate) fn short(count: f64) -> String {
     let scaled = |value: f64, unit: &str| {
         let tenths = (value * 10.0).round() as u64;
         let digits = usize::from(value < 10.0 && !tenths.is_multiple_of(10));
@@ -93,12 +93,12 @@ pub fn short(count: f64) -> String {
 }
 
 /// Returns the top of a logarithmic axis of counts, with some space above the largest count.
-pub fn top(most: u64) -> f64 {
+pub(crate) fn top(most: u64) -> f64 {
     (most.max(1) as f64 * 2.0).max(12.0)
 }
 
 /// The base of bars on a logarithmic axis. The base is so low that a bar of height 1 is visible.
-pub const FLOOR: f64 = 0.6;
+pub(crate) const FLOOR: f64 = 0.6;
 
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,7 @@ use dupsift_engine::job::RunReport;
 use dupsift_study::Review;
 
 /// Returns the charts of all algorithms.
-pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
+pub(crate) fn section(report: &RunReport, review: &Review) -> Result<Markup> {
     // All charts use the same scale, so that they can be compared.
     let largest = report.algorithms.iter().map(|one| one.largest_cluster).max().unwrap_or(0);
     let bars: Vec<Vec<(u64, u64, u64)>> = review.algorithms.iter().map(|one| doubling(&one.clusters.sizes)).collect();

@@ -12,12 +12,12 @@ use dupsift_engine::options::Spelling;
 use dupsift_study::{Agreement, ComparisonReport, Figure, ShownFigure};
 
 /// Returns the recommendation, which comes first.
-pub fn lead(comparison: &ComparisonReport) -> Markup {
+pub(crate) fn lead(comparison: &ComparisonReport) -> Markup {
     html! { p.lead { strong { (sentence(&plain(&Spelling::Flags.of(comparison.recommendation())))) } } }
 }
 
 /// Returns the complete section about the comparison.
-pub fn section(comparison: &ComparisonReport) -> Markup {
+pub(crate) fn section(comparison: &ComparisonReport) -> Markup {
     let judge = &comparison.judge;
     let (labels, agreement) = agreement(comparison);
     html! {

@@ -8,7 +8,7 @@ use crate::report::thousands;
 use dupsift_engine::engine::StageReport;
 
 /// Returns a table with one row per stage.
-pub fn section(stages: &[StageReport]) -> Markup {
+pub(crate) fn section(stages: &[StageReport]) -> Markup {
     let header = ["stage", "seconds", "CPU", "rows in", "rows out", "to temporary files", "peak memory"];
     html! {
         (scrolling("Stages", html! {

@@ -15,7 +15,7 @@ use dupsift_study::ComparisonReport;
 const AT_ONCE: usize = 8;
 
 /// Returns the title of the page.
-pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> String {
+pub(crate) fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> String {
     let documents = counted(report.documents.used, "document");
     match &report.removal {
         Some(removal) => format!("{} of {documents} removed", thousands(removal.removed)),
@@ -28,7 +28,7 @@ pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> Strin
 }
 
 /// Returns the rules that determined the removals.
-pub fn subtitle(report: &RunReport) -> String {
+pub(crate) fn subtitle(report: &RunReport) -> String {
     let Some(removal) = &report.removal else { return "A comparison removes nothing.".into() };
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
     let none = if removal.keep == "none" { " With keep=none, the preferred document is removed, too." } else { "" };
@@ -59,7 +59,7 @@ fn in_words(rule: &str) -> String {
 }
 
 /// Returns the counts, removals first.
-pub fn facts(report: &RunReport) -> Markup {
+pub(crate) fn facts(report: &RunReport) -> Markup {
     let documents = &report.documents;
     let files = counted(report.inputs.len() as u64, "file");
     let others: u64 = report.other_inputs.iter().map(|other| other.rejections.rows).sum();
@@ -114,7 +114,7 @@ fn removal_facts(report: &RunReport) -> Vec<(&'static str, String, String)> {
 }
 
 /// Returns the remarks of the summary: guards, warnings, and everything that was skipped.
-pub fn notes(report: &RunReport) -> Markup {
+pub(crate) fn notes(report: &RunReport) -> Markup {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
     let mut remarks: Vec<String> =
         remarks(report).iter().map(|remark| Spelling::Flags.of(remark).into_owned()).collect();

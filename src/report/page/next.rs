@@ -14,7 +14,7 @@ use dupsift_study::{Applicable, Finished, Review, applicable};
 const STRICTEST: &str = "contained:1:1";
 
 /// Returns the commands for a run that removes documents, if there are any.
-pub fn section(report: &RunReport, review: &Review) -> Markup {
+pub(crate) fn section(report: &RunReport, review: &Review) -> Markup {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
     if report.removal.is_none() {
         return html! {};

@@ -13,7 +13,7 @@ use dupsift_study::{Crossing, Review};
 const VALUES: usize = 100;
 
 /// Returns the tables by requested column, by source and by file, in this order.
-pub fn section(report: &RunReport, review: &Review) -> Markup {
+pub(crate) fn section(report: &RunReport, review: &Review) -> Markup {
     let (sources, removes) = (&review.sources, report.removal.is_some());
     html! {
         (asked_for(report))

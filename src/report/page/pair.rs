@@ -19,7 +19,7 @@ const ENDS: usize = 70;
 const LONG: usize = 400;
 
 /// Returns everything about a pair except the line that unfolds it.
-pub fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
+pub(crate) fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     let texts = [a, b].map(|doc| review.texts.get(&doc));
     html! {
         (facts(report, review, a, b))
@@ -31,7 +31,7 @@ pub fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
 /// Returns the command that shows everything about a pair. The command contains ids if both can be typed and are unique; in an incremental
 /// run, an indexed document may have the same id. Returns `None` if the command could not explain the pair, because both documents were
 /// indexed before the run or because indexed texts are not kept.
-pub fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<String> {
+pub(crate) fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<String> {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
     let is_later = report.index.as_ref().is_some_and(|index| index.first_doc > 0);
     let texts = [a, b].map(|doc| review.texts.get(&doc));
@@ -86,7 +86,7 @@ fn earlier(report: &RunReport) -> &'static str {
 }
 
 /// Quotes a word for the shell.
-pub fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let safe = |letter: char| letter.is_alphanumeric() || "-_./:=,@%+".contains(letter);
     if !word.is_empty() && word.chars().all(safe) {
         word.to_string()
@@ -96,12 +96,12 @@ pub fn quoted(word: &str) -> String {
 }
 
 /// Returns the id of a document, or its number if the corpus was not read.
-pub fn id_of(review: &Review, doc: u64) -> String {
+pub(crate) fn id_of(review: &Review, doc: u64) -> String {
     review.texts.get(&doc).map_or_else(|| format!("document {doc}"), |text| heading(&text.id))
 }
 
 /// Returns the names of two documents that are shown on the same line, with shared parts shortened.
-pub fn names(review: &Review, a: u64, b: u64) -> [String; 2] {
+pub(crate) fn names(review: &Review, a: u64, b: u64) -> [String; 2] {
     match (review.texts.get(&a), review.texts.get(&b)) {
         (Some(one), Some(other)) => [beside(&one.id, &other.id), beside(&other.id, &one.id)],
         _ => [id_of(review, a), id_of(review, b)],
@@ -394,7 +394,7 @@ fn beginning(text: &str) -> (&str, bool) {
 }
 
 /// Returns the line that unfolds a pair.
-pub fn summary(
+pub(crate) fn summary(
     report: &RunReport,
     review: &Review,
     algorithm: usize,

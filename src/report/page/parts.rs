@@ -8,7 +8,7 @@ use crate::report::thousands;
 use dupsift_engine::job::{PartReport, RunReport};
 
 /// Returns the tables by script and by length.
-pub fn section(report: &RunReport) -> Markup {
+pub(crate) fn section(report: &RunReport) -> Markup {
     let Some(parts) = &report.parts else {
         return html! { p.muted { "This run recorded no counts by script and length." } };
     };

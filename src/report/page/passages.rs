@@ -11,7 +11,7 @@ use dupsift_engine::job::{CutReport, RunReport};
 const AT_ONCE: usize = 120;
 
 /// Returns the passages with their text; `None` if the run did not search for passages.
-pub fn section(report: &RunReport) -> Option<Markup> {
+pub(crate) fn section(report: &RunReport) -> Option<Markup> {
     let found = report.cut.as_ref()?;
     let written = report.corpus.as_ref().is_some_and(|corpus| corpus.folders.contains_key("deduped"));
     Some(html! {

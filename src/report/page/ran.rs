@@ -12,7 +12,7 @@ use dupsift_study::Review;
 const NAMED: usize = 3;
 
 /// Returns the facts about the run as a list.
-pub fn section(report: &RunReport, review: &Review) -> Markup {
+pub(crate) fn section(report: &RunReport, review: &Review) -> Markup {
     let command = report.command.iter().map(|word| quoted(&plain(word))).collect::<Vec<_>>().join(" ");
     html! {
         dl.ran {

@@ -9,7 +9,7 @@ use dupsift_engine::job::RunReport;
 use dupsift_study::{RemovalSample, Review};
 
 /// Returns the sampled removals; `None` if no near-duplicate was removed or the texts cannot be read.
-pub fn section(report: &RunReport, review: &Review) -> Option<Markup> {
+pub(crate) fn section(report: &RunReport, review: &Review) -> Option<Markup> {
     let removal = report.removal.as_ref()?;
     let sample = &review.removed.sample;
     if sample.is_empty() || review.no_texts.is_some() {

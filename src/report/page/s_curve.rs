@@ -12,7 +12,7 @@ use dupsift_engine::job::RunReport;
 use dupsift_study::{BINS, Banding, Review, bin_range};
 
 /// Returns a curve for each use of `minhash`; `None` if there is none.
-pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
+pub(crate) fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     let mut parts = Vec::new();
     for (at, (one, seen)) in report.algorithms.iter().zip(&review.algorithms).enumerate() {
         let Some(banding) = Banding::of(&one.recipe) else { continue };

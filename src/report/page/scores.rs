@@ -11,7 +11,7 @@ use dupsift_engine::job::RunReport;
 use dupsift_study::{BINS, Review, bin_range};
 
 /// Returns the histograms of all algorithms.
-pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
+pub(crate) fn section(report: &RunReport, review: &Review) -> Result<Markup> {
     let mut cards = Vec::new();
     for (at, (one, seen)) in report.algorithms.iter().zip(&review.algorithms).enumerate() {
         let all: u64 = seen.scores.iter().sum();

@@ -12,7 +12,7 @@ const BESIDE_CHARACTERS: usize = 48;
 
 /// Makes external text safe to show. Control characters become visible symbols, and line separators and direction marks are spelled out, so
 /// that readers see the actual text.
-pub fn plain(text: &str) -> Cow<'_, str> {
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
@@ -33,13 +33,13 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 
 /// Returns a name in the form that headings use: made safe by [`plain`], on one line, and without its middle if it is long. The complete
 /// name belongs in a title attribute.
-pub fn heading(name: &str) -> String {
+pub(crate) fn heading(name: &str) -> String {
     without_middle(&one_line(name), HEADING_CHARACTERS)
 }
 
 /// Returns an id for a line that also shows another id. The beginning and end that both ids share are shortened, so that the difference is
 /// visible.
-pub fn beside(id: &str, other: &str) -> String {
+pub(crate) fn beside(id: &str, other: &str) -> String {
     let (id, other): (Vec<char>, Vec<char>) = (one_line(id).chars().collect(), one_line(other).chars().collect());
     if id.len() <= BESIDE_CHARACTERS {
         return id.into_iter().collect();
@@ -82,7 +82,7 @@ fn is_unsafe(letter: char) -> bool {
 }
 
 /// Guesses the language of text from its letters, for fonts and screen readers. Returns an empty string if the language is unknown.
-pub fn language(text: &str) -> &'static str {
+pub(crate) fn language(text: &str) -> &'static str {
     let (mut han, mut kana, mut cyrillic, mut latin) = (0, 0, 0, 0);
     for letter in text.chars() {
         match letter {
@@ -103,7 +103,7 @@ pub fn language(text: &str) -> &'static str {
 }
 
 /// Formats a share or a similarity like `0.874` or `1`, or as `?` if it is unknown.
-pub fn share(value: impl Into<f64>) -> String {
+pub(crate) fn share(value: impl Into<f64>) -> String {
     let value = value.into();
     if !value.is_finite() {
         return "?".into();
@@ -112,12 +112,12 @@ pub fn share(value: impl Into<f64>) -> String {
 }
 
 /// Formats a percentage like `12.3%`. Returns an empty string if `whole` is 0.
-pub fn percent(part: u64, whole: u64) -> String {
+pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { String::new() } else { format!("{:.1}%", 100.0 * part as f64 / whole as f64) }
 }
 
 /// Formats a duration like `0.25 s`, `12.3 s` or `3 min 20 s`.
-pub fn seconds(seconds: f64) -> String {
+pub(crate) fn seconds(seconds: f64) -> String {
     match seconds {
         below if below < 10.0 => format!("{below:.2} s"),
         below if below < 120.0 => format!("{below:.1} s"),
@@ -127,7 +127,7 @@ pub fn seconds(seconds: f64) -> String {
 }
 
 /// Formats a size in bytes like `37.2 MiB`.
-pub fn bytes(bytes: u64) -> String {
+pub(crate) fn bytes(bytes: u64) -> String {
     bytesize::ByteSize(bytes).display().iec().to_string()
 }
 

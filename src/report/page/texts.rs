@@ -14,7 +14,7 @@ use dupsift_study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range}
 const ALONE: usize = 300;
 
 /// Returns the largest clusters.
-pub fn large(report: &RunReport, review: &Review) -> Markup {
+pub(crate) fn large(report: &RunReport, review: &Review) -> Markup {
     html! {
         (intro(review, "The largest clusters found by"))
         @if review.large.is_empty() { p { "There are no clusters." } }
@@ -66,7 +66,7 @@ fn excerpt(review: &Review, doc: u64) -> Markup {
 }
 
 /// Returns the verified pairs near the threshold.
-pub fn least(report: &RunReport, review: &Review) -> Markup {
+pub(crate) fn least(report: &RunReport, review: &Review) -> Markup {
     html! {
         p.how {
             "This section shows the pairs with the lowest verified similarity, up to ten across all algorithms that verify pairs. If these are duplicates, a lower
@@ -78,7 +78,7 @@ pub fn least(report: &RunReport, review: &Review) -> Markup {
 }
 
 /// Returns the pairs sampled from each bin.
-pub fn samples(report: &RunReport, review: &Review) -> Markup {
+pub(crate) fn samples(report: &RunReport, review: &Review) -> Markup {
     let bins = review.samples.iter().enumerate().rev().filter(|(_, pairs)| !pairs.is_empty());
     // One pair whose texts differ is unfolded if the page shows no removals before the pairs.
     let mut open = usize::from(review.removed.sample.is_empty());

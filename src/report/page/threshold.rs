@@ -12,7 +12,7 @@ use dupsift_engine::job::RunReport;
 use dupsift_study::Review;
 
 /// Returns the curve and its table; `None` if nothing is removed.
-pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
+pub(crate) fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     let points = review.removed.at_thresholds();
     let Some(removal) = report.removal.as_ref().filter(|_| !points.is_empty()) else { return Ok(None) };
     let title = "Removed documents by threshold";

@@ -37,7 +37,7 @@ use crate::kit::Numbers;
 
 /// Holds a document as read.
 #[derive(Clone, Debug)]
-pub struct Document {
+pub(crate) struct Document {
     pub text: Option<String>,
     /// `None` if the corpus has no such column, `Some(None)` if the value is missing.
     pub title: Option<Option<String>>,
@@ -45,7 +45,7 @@ pub struct Document {
 
 /// Holds the options other than the recipe.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub(crate) struct Asked {
     pub max_group: u64,
     pub max_candidates: u64,
     /// Whether extra copies are also signed.
@@ -53,16 +53,16 @@ pub struct Asked {
 }
 
 /// A pair as in the table: documents, similarity, distance, rules, and relation.
-pub type PairRow = (u64, u64, f32, Option<f32>, String, Option<(String, String, Option<f32>)>);
+pub(crate) type PairRow = (u64, u64, f32, Option<f32>, String, Option<(String, String, Option<f32>)>);
 /// A clustered document as in the table: document, representative, size, similarity.
-pub type ClusterRow = (u64, u64, u64, Option<f32>);
+pub(crate) type ClusterRow = (u64, u64, u64, Option<f32>);
 
 /// A removed document as in the table: document, kept document, similarity.
-pub type RemovedRow = (u64, u64, Option<f32>);
+pub(crate) type RemovedRow = (u64, u64, Option<f32>);
 
 /// Holds the result of one algorithm.
 #[derive(Debug, Default)]
-pub struct Said {
+pub(crate) struct Said {
     pub label: String,
     pub pairs: Vec<PairRow>,
     pub clusters: Vec<ClusterRow>,
@@ -197,7 +197,7 @@ impl classify::Known for Known<'_> {
 }
 
 /// Runs the stages on one corpus.
-pub struct Driver<'d> {
+pub(crate) struct Driver<'d> {
     docs: &'d [Document],
     recipe: &'d Recipe,
     asked: Asked,
@@ -579,7 +579,12 @@ impl<'d> Driver<'d> {
 
     /// Runs all stages, and returns the result of every algorithm in the recipe and the removed documents. `seed` determines the order of
     /// buckets and the pieces.
-    pub fn run(docs: &'d [Document], recipe: &'d Recipe, asked: Asked, seed: u64) -> (Vec<Said>, Vec<RemovedRow>) {
+    pub(crate) fn run(
+        docs: &'d [Document],
+        recipe: &'d Recipe,
+        asked: Asked,
+        seed: u64,
+    ) -> (Vec<Said>, Vec<RemovedRow>) {
         let (folder, lengths, headings) = (tempfile::tempdir().unwrap(), vec![0; docs.len()], vec![0; docs.len()]);
         let mut driver = Driver { docs, recipe, asked, random: Numbers(seed), lengths, headings };
         let pipeline = Pipeline::new(&driver.recipe.text).unwrap();

@@ -30,7 +30,7 @@ use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
 /// Implements the `decomposition` algorithm.
-pub struct Decomposition;
+pub(crate) struct Decomposition;
 
 const FACTS: Facts = Facts {
     name: "decomposition",

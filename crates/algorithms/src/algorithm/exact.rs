@@ -20,7 +20,7 @@ use dupsift_core::unread::Unread;
 use dupsift_text::Analysis;
 
 /// Implements the `exact` algorithm.
-pub struct Exact;
+pub(crate) struct Exact;
 
 const FACTS: Facts = Facts {
     name: "exact",

@@ -24,7 +24,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::{Analysis, Counted};
 
 /// Implements the `fingerprint` algorithm.
-pub struct Fingerprint;
+pub(crate) struct Fingerprint;
 
 const FACTS: Facts = Facts {
     name: "fingerprint",

@@ -27,7 +27,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
 /// Implements the `heavy_sent` algorithm.
-pub struct HeavySent;
+pub(crate) struct HeavySent;
 
 const FACTS: Facts = Facts {
     name: "heavy_sent",

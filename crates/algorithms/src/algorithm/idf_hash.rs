@@ -26,7 +26,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
 /// Implements the `idf_hash` algorithm.
-pub struct IdfHash;
+pub(crate) struct IdfHash;
 
 const FACTS: Facts = Facts {
     name: "idf_hash",

@@ -25,7 +25,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
 /// Implements the `imatch` algorithm.
-pub struct IMatch;
+pub(crate) struct IMatch;
 
 const FACTS: Facts = Facts {
     name: "imatch",

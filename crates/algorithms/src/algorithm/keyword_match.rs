@@ -21,7 +21,7 @@ use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::Analysis;
 
 /// Implements the `keyword_match` algorithm.
-pub struct KeywordMatch;
+pub(crate) struct KeywordMatch;
 
 const FACTS: Facts = Facts {
     name: "keyword_match",

@@ -30,7 +30,7 @@ use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
 /// Implements the `lex_rand` algorithm.
-pub struct LexRand;
+pub(crate) struct LexRand;
 
 const FACTS: Facts = Facts {
     name: "lex_rand",

@@ -22,7 +22,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
 /// Implements the `long_sent` algorithm.
-pub struct LongSent;
+pub(crate) struct LongSent;
 
 const FACTS: Facts = Facts {
     name: "long_sent",

@@ -35,7 +35,7 @@ use dupsift_text::Analysis;
 use dupsift_text::shingle::shingles;
 
 /// Implements the `megashingles` algorithm.
-pub struct Megashingles;
+pub(crate) struct Megashingles;
 
 const FACTS: Facts = Facts {
     name: "megashingles",

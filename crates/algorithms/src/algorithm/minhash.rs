@@ -38,7 +38,7 @@ use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
 /// Implements the `minhash` algorithm.
-pub struct MinHash;
+pub(crate) struct MinHash;
 
 const FACTS: Facts = Facts {
     name: "minhash",

@@ -47,12 +47,13 @@ mod revisions;
 #[cfg(test)]
 mod skeleton;
 
+pub(crate) use contract::Reads;
 pub use contract::{
-    Algorithm, Corpus, FeatureKind, Growth, Key, KeySigner, Learner, Needs, Notes, Reads, SharedKey, SignatureScheme,
-    Signer, Stats, TermVectors, Verify,
+    Algorithm, Corpus, FeatureKind, Growth, Key, Learner, Notes, SharedKey, SignatureScheme, Signer, Stats,
+    TermVectors, Verify,
 };
 pub use params::{Kind, Margin, ParamSpec, Params, Shorthand};
-pub use versions::RELATE;
+pub(crate) use versions::RELATE;
 
 use dupsift_core::error::{Error, Result, did_you_mean};
 

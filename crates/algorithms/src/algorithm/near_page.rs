@@ -25,7 +25,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
 /// Implements the `near_page` algorithm.
-pub struct NearPage;
+pub(crate) struct NearPage;
 
 const FACTS: Facts = Facts {
     name: "near_page",

@@ -24,7 +24,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
 /// Implements the `opt_freq` algorithm.
-pub struct OptFreq;
+pub(crate) struct OptFreq;
 
 const FACTS: Facts = Facts {
     name: "opt_freq",

@@ -188,7 +188,7 @@ impl fmt::Display for Kind {
 
 /// The names of parameters that only set how much two documents must have in common. Algorithms that have their own check or require a
 /// minimum share use these names.
-pub const THRESHOLDS: &[&str] = &["threshold", "tau", "share", "min_common", "common"];
+pub(crate) const THRESHOLDS: &[&str] = &["threshold", "tau", "share", "min_common", "common"];
 
 /// Holds the checked parameters for one use of an algorithm.
 #[derive(Clone, Debug, PartialEq)]
@@ -237,7 +237,7 @@ impl Params {
 
     /// Returns the value of a [`Kind::Int`] parameter, or 0 if the algorithm did not declare the name with this kind (a test of the
     /// registry detects this).
-    pub fn int(&self, name: &str) -> i64 {
+    pub(crate) fn int(&self, name: &str) -> i64 {
         match self.values.get(name) {
             Some(Value::Int(value)) => *value,
             _ => 0,

@@ -32,7 +32,7 @@ use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
 /// Implements the `random_projection` algorithm.
-pub struct RandomProjection;
+pub(crate) struct RandomProjection;
 
 const FACTS: Facts = Facts {
     name: "random_projection",

@@ -29,7 +29,7 @@ use dupsift_text::shingle::distinct;
 use std::borrow::Cow;
 
 /// Implements the `repeats` algorithm.
-pub struct Repeats;
+pub(crate) struct Repeats;
 
 const FACTS: Facts = Facts {
     name: "repeats",

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Implements the `segments` algorithm.
-pub struct Segments;
+pub(crate) struct Segments;
 
 const FACTS: Facts = Facts {
     name: "segments",

@@ -35,7 +35,7 @@ use dupsift_text::shingle::distinct;
 const MOST_TABLES: u64 = 1_000;
 
 /// Implements the `simhash` algorithm.
-pub struct SimHash;
+pub(crate) struct SimHash;
 
 const FACTS: Facts = Facts {
     name: "simhash",

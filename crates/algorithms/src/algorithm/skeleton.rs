@@ -14,7 +14,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
 /// The algorithm.
-pub struct FirstWords;
+pub(crate) struct FirstWords;
 
 const FACTS: Facts = Facts {
     name: "first_words",

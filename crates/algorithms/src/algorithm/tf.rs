@@ -18,7 +18,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
 /// Implements the `tf` algorithm.
-pub struct Tf;
+pub(crate) struct Tf;
 
 const FACTS: Facts = Facts {
     name: "tf",

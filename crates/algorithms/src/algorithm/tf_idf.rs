@@ -23,7 +23,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
 /// Implements the `tf_idf` algorithm.
-pub struct TfIdf;
+pub(crate) struct TfIdf;
 
 const FACTS: Facts = Facts {
     name: "tf_idf",

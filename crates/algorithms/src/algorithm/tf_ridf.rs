@@ -26,7 +26,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::{Analysis, Frequency};
 
 /// Implements the `tf_ridf` algorithm.
-pub struct TfRidf;
+pub(crate) struct TfRidf;
 
 const FACTS: Facts = Facts {
     name: "tf_ridf",

@@ -24,7 +24,7 @@ use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
 /// Implements the `three_plus_five` algorithm.
-pub struct ThreePlusFive;
+pub(crate) struct ThreePlusFive;
 
 const FACTS: Facts = Facts {
     name: "three_plus_five",

@@ -105,7 +105,7 @@ impl Counts {
     }
 
     /// Counts all terms of one document, including repetitions.
-    pub fn add_document(&mut self, terms: impl Iterator<Item = u64>) {
+    pub(crate) fn add_document(&mut self, terms: impl Iterator<Item = u64>) {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         scratch.extend(terms);
@@ -115,7 +115,7 @@ impl Counts {
     }
 
     /// Counts the distinct terms of one document, each with the number of its occurrences.
-    pub fn add_counted(&mut self, terms: impl Iterator<Item = (u64, u32)>) {
+    pub(crate) fn add_counted(&mut self, terms: impl Iterator<Item = (u64, u32)>) {
         self.add(terms, 1);
     }
 

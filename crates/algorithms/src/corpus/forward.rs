@@ -238,7 +238,7 @@ impl<'r> Records<'r> {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::corpus::Counts;
     use dupsift_text::{Pipeline, TextOptions};

@@ -13,7 +13,7 @@ pub use counts::{COUNT_GROUP, COUNT_WIDTH, Counts, TERM_WIDTH, decode_count, dec
 #[cfg(test)]
 pub use forward::tests::{Written, written};
 pub use forward::{Record, Records, Vocabulary, Words, write_document, write_first_line};
-pub use ranks::Dfs;
+pub(crate) use ranks::Dfs;
 pub use stats::{CorpusStats, snapshot};
 pub use table::{TermTable, TermTableWriter};
 pub use table_parts::TermTableParts;

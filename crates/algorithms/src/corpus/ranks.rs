@@ -54,7 +54,7 @@ impl ByDf {
 }
 
 /// Holds the ranks of the terms of a table.
-pub struct Ranks {
+pub(crate) struct Ranks {
     file: Option<Mmap>,
     /// The first rank of each df that occurs, and the df.
     steps: Vec<(u64, u64)>,
@@ -64,7 +64,7 @@ pub struct Ranks {
 
 impl Ranks {
     /// Returns the ranks of an empty table.
-    pub const fn none() -> Ranks {
+    pub(crate) const fn none() -> Ranks {
         Ranks { file: None, steps: Vec::new(), common: Vec::new() }
     }
 
@@ -72,7 +72,12 @@ impl Ranks {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn write(path: &Path, len: usize, spread: Spread<'_>, df: impl Fn(usize) -> u64 + Sync) -> Result<Ranks> {
+    pub(crate) fn write(
+        path: &Path,
+        len: usize,
+        spread: Spread<'_>,
+        df: impl Fn(usize) -> u64 + Sync,
+    ) -> Result<Ranks> {
         let mut counts = by_stretches(len, spread, |stretch| {
             let mut counts = ByDf::new();
             stretch.for_each(|at| *counts.of(df(at)) += 1);
@@ -100,14 +105,14 @@ impl Ranks {
 
     /// Returns the rank of the term at a position in the table.
     #[inline]
-    pub fn get(&self, at: usize) -> u64 {
+    pub(crate) fn get(&self, at: usize) -> u64 {
         let ranks = self.file.as_deref().map_or(&[][..], |file| file.as_chunks::<BYTES>().0);
         let [a, b, c, d, e] = ranks[at];
         u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
     }
 
     /// Returns a lookup that finds the df of terms in ascending order of rank.
-    pub fn dfs(&self) -> Dfs<'_> {
+    pub(crate) fn dfs(&self) -> Dfs<'_> {
         let len = self.file.as_ref().map_or(0, |file| file.len() / BYTES);
         Dfs { steps: &self.steps, df: 1, first_common: (len - self.common.len()) as u64, common: &self.common }
     }
@@ -137,7 +142,7 @@ fn begin(counts: &mut [ByDf]) -> Vec<(u64, u64)> {
 
 /// Looks up the df of terms in ascending order of rank.
 #[derive(Clone)]
-pub struct Dfs<'r> {
+pub(crate) struct Dfs<'r> {
     /// The remaining steps.
     steps: &'r [(u64, u64)],
     df: u64,
@@ -149,7 +154,7 @@ impl Dfs<'_> {
     /// Returns the df of the term with this rank, which must not be lower than the previous rank. Returns 1 for a rank beyond the last
     /// rank.
     #[inline]
-    pub fn of(&mut self, rank: u64) -> u64 {
+    pub(crate) fn of(&mut self, rank: u64) -> u64 {
         if rank >= self.first_common {
             return self.common.get((rank - self.first_common) as usize).copied().unwrap_or(1);
         }

@@ -54,7 +54,7 @@ impl CorpusStats {
 
     /// Returns whether the counts include every document that is signed. Only complete counts prove that a term occurs in no document other
     /// than the signed document and its copies; with frozen counts, an unknown term may occur in many documents.
-    pub fn covers(&self) -> bool {
+    pub(crate) fn covers(&self) -> bool {
         self.covers
     }
 
@@ -79,7 +79,7 @@ impl CorpusStats {
     }
 
     /// Like [`CorpusStats::df`], but for many terms, in the given order. In a large table, this is much faster than single lookups.
-    pub fn df_of_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(u64)) {
+    pub(crate) fn df_of_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(u64)) {
         self.words.get_many(terms, |found| each(found.map_or(1, |found| found.df)));
     }
 
@@ -89,17 +89,17 @@ impl CorpusStats {
     }
 
     /// Returns the number of documents that contain the feature (a sentence or a segment); the result is at least 1.
-    pub fn feature_df(&self, feature: u64) -> u64 {
+    pub(crate) fn feature_df(&self, feature: u64) -> u64 {
         self.features.get(feature).map_or(1, |found| found.df)
     }
 
     /// Like [`CorpusStats::feature_df`], but for many features, in the given order.
-    pub fn feature_df_of_many(&self, features: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(u64)) {
+    pub(crate) fn feature_df_of_many(&self, features: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(u64)) {
         self.features.get_many(features, |found| each(found.map_or(1, |found| found.df)));
     }
 
     /// Returns the lowest and the highest document frequency of all words, or (1, 1) for a corpus without words.
-    pub fn df_range(&self) -> (u64, u64) {
+    pub(crate) fn df_range(&self) -> (u64, u64) {
         *self.df_range.get_or_init(|| {
             let all = (0..self.words.len()).map(|at| self.words.entry(at).1);
             let (least, most) = all.fold((u64::MAX, 1), |(least, most), df| (least.min(df), most.max(df)));
@@ -109,7 +109,11 @@ impl CorpusStats {
 
     /// Looks up the frequencies of many features, in the given order. A feature that occurs in a single document has
     /// [`Frequency::UNKNOWN`].
-    pub fn features_of_many(&self, features: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Frequency)) {
+    pub(crate) fn features_of_many(
+        &self,
+        features: impl Iterator<Item = u64> + Clone,
+        mut each: impl FnMut(Frequency),
+    ) {
         self.features.get_many(features, |found| each(frequency(&self.features, found)));
     }
 
@@ -120,7 +124,7 @@ impl CorpusStats {
 
     /// Returns the BM25 IDF of a word that occurs in `df` documents, ln((N - df + 0.5) / (df + 0.5)). The value is negative if `df` exceeds
     /// N/2.
-    pub fn idf_bm25(&self, df: u64) -> f64 {
+    pub(crate) fn idf_bm25(&self, df: u64) -> f64 {
         self.idf.get(df as usize).copied().unwrap_or_else(|| idf_bm25(self.documents, df))
     }
 

@@ -224,7 +224,7 @@ impl TermTable {
     }
 
     /// Returns a lookup that finds the df of terms in ascending order of rank.
-    pub fn dfs(&self) -> Dfs<'_> {
+    pub(crate) fn dfs(&self) -> Dfs<'_> {
         self.ranks.dfs()
     }
 

@@ -9,13 +9,13 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
 /// Creates a new file and removes its name immediately, so that the file disappears no matter how the process ends.
-pub fn nameless(path: &Path) -> Result<File> {
+pub(crate) fn nameless(path: &Path) -> Result<File> {
     private::create_nameless(path).map_err(Error::io("create the term table", path))
 }
 
 /// Maps a complete file. Returns `None` if the file is empty.
 #[allow(unsafe_code)]
-pub fn map(file: &File, path: &Path) -> Result<Option<Mmap>> {
+pub(crate) fn map(file: &File, path: &Path) -> Result<Option<Mmap>> {
     let bytes = file.metadata().map_err(Error::io("read the size of", path))?.len();
     if bytes == 0 {
         return Ok(None);

@@ -18,7 +18,7 @@ use crate::measure::{
 use dupsift_text::Analysis;
 
 /// The default value of T.
-pub const ENOUGH: f64 = 0.8;
+pub(crate) const ENOUGH: f64 = 0.8;
 /// The minimum share of the numbers, in the text with fewer numbers, that the other text must contain for the facts to agree.
 const NUMBERS: f64 = Versions::DEFAULT.numbers;
 /// The minimum share of each text's 3-grams that the other text must contain for the facts to agree regardless of the numbers.
@@ -28,13 +28,13 @@ const GRAMS: f64 = Versions::DEFAULT.both;
 const SURPLUS: f64 = Versions::DEFAULT.word;
 
 /// Appends the evidence of one text.
-pub fn write_evidence(document: &Analysis<'_>, out: &mut Vec<u64>) {
+pub(crate) fn write_evidence(document: &Analysis<'_>, out: &mut Vec<u64>) {
     write_word_counts(document, out);
     write_contents(document, out);
 }
 
 /// Returns the larger share of 3-grams if all three conditions hold for two texts.
-pub fn version(a: &[u64], b: &[u64], enough: f64) -> Option<f64> {
+pub(crate) fn version(a: &[u64], b: &[u64], enough: f64) -> Option<f64> {
     let ((words_a, a), (words_b, b)) = (split_word_counts(a), split_word_counts(b));
     let both = contained(a, b);
     let [of_a, of_b] = both.map(|one| one.grams.share().unwrap_or(0.0));
@@ -49,7 +49,7 @@ pub fn version(a: &[u64], b: &[u64], enough: f64) -> Option<f64> {
 }
 
 /// Returns whether the facts of two texts may agree, using only their numbers and 3-gram counts, which is cheap.
-pub fn may_be_version(a: &[u64], b: &[u64]) -> bool {
+pub(crate) fn may_be_version(a: &[u64], b: &[u64]) -> bool {
     let (a, b) = (split_word_counts(a).1, split_word_counts(b).1);
     let ([x, y], common) = numbers_of(a, b);
     let few = x.min(y);

@@ -26,7 +26,7 @@ use dupsift_text::numbers::{numbers, value};
 use dupsift_text::shingle::shingles;
 
 /// The number of tokens in a gram. A shorter text counts as one gram if it has at least one token.
-pub const GRAM: usize = 3;
+pub(crate) const GRAM: usize = 3;
 
 /// The minimum number of tokens for a text to have a frame.
 const LEAST_WITH_FRAME: usize = 500;
@@ -157,13 +157,13 @@ pub fn titles_differ(a: &[u64], b: &[u64]) -> Option<TitleDifference> {
 }
 
 /// Returns how many distinct numbers each of two texts contains, and how many they have in common.
-pub fn numbers_of(a: &[u64], b: &[u64]) -> ([usize; 2], usize) {
+pub(crate) fn numbers_of(a: &[u64], b: &[u64]) -> ([usize; 2], usize) {
     let ([a, ..], [b, ..]) = (parts(a), parts(b));
     ([a.len(), b.len()], common_numbers(a, b).0 as usize)
 }
 
 /// Returns the number of distinct grams in a text.
-pub fn grams_of(contents: &[u64]) -> usize {
+pub(crate) fn grams_of(contents: &[u64]) -> usize {
     parts(contents)[2].len()
 }
 

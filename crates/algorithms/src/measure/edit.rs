@@ -8,7 +8,7 @@ use super::subsequence::{Decided, common_in_order};
 /// The maximum number of steps in one comparison; this many steps take about a second. Any two sequences of 200,000 elements stay below
 /// this number at any threshold (their widest band has 626 million blocks). Longer sequences stay below this number if they are nearly
 /// identical or have few elements in common.
-pub const MOST_STEPS: u64 = 700_000_000;
+pub(crate) const MOST_STEPS: u64 = 700_000_000;
 
 /// Returns 2 LCS / (|a| + |b|) of two sequences if it reaches `threshold` (0 to 1). The similarity of two empty sequences is 1.
 ///
@@ -36,7 +36,7 @@ fn lcs_similarity_within(a: &[u32], b: &[u32], threshold: f64, most_steps: u64) 
 
 /// Returns whether two sequences may reach the threshold, given the maximum number of elements that they share (`common`) and the total
 /// number of their elements (`all`).
-pub fn may_reach(common: usize, all: usize, threshold: f64) -> bool {
+pub(crate) fn may_reach(common: usize, all: usize, threshold: f64) -> bool {
     all == 0 || 2.0 * common as f64 / all as f64 >= threshold
 }
 
@@ -46,11 +46,11 @@ pub fn may_reach(common: usize, all: usize, threshold: f64) -> bool {
 /// bound on the LCS. The bound rejects most pairs of unrelated Chinese texts without an alignment, but few pairs of Russian or English
 /// texts, which all use the same letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Profile(pub [u32; 256]);
+pub(crate) struct Profile(pub [u32; 256]);
 
 impl Profile {
     /// Returns the profile of a sequence. Takes O(n) time.
-    pub fn of(elements: impl IntoIterator<Item = u32>) -> Profile {
+    pub(crate) fn of(elements: impl IntoIterator<Item = u32>) -> Profile {
         let mut counts = [0; 256];
         // Multiplying by the golden ratio spreads neighboring values, such as the letters of an alphabet, over the upper bits.
         elements.into_iter().for_each(|element| counts[(element.wrapping_mul(0x9E37_79B9) >> 24) as usize] += 1);
@@ -59,7 +59,7 @@ impl Profile {
 }
 
 /// Returns an upper bound on the LCS of two sequences with these profiles.
-pub fn most_common(a: &[u32], b: &[u32]) -> usize {
+pub(crate) fn most_common(a: &[u32], b: &[u32]) -> usize {
     a.iter().zip(b).map(|(&a, &b)| u64::from(a.min(b))).sum::<u64>() as usize
 }
 

@@ -48,7 +48,7 @@ fn merged<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
 /// Returns the result of [`common`] for two sorted slices of distinct values if this result is at least `least`. Stops as soon as too many
 /// values of the smaller set are missing from the larger set. If the values are hashes and the sets are dissimilar, the comparison stops
 /// after a fraction of the smaller set has been read, regardless of the size of the larger set.
-pub fn common_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
+pub(crate) fn common_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let mut may_miss = small.len().checked_sub(least)?;
     let stride = (large.len() / small.len().max(1)).max(1);

@@ -46,27 +46,6 @@ impl Partitions {
         self.recall += documents as f64;
     }
 
-    /// Returns the sums for two lists with one label per document. Takes O(n log n) time and O(n) memory.
-    pub fn of_labels(truth: &[u64], predicted: &[u64]) -> Partitions {
-        let sizes = |labels: &[u64]| {
-            let mut labels = labels.to_vec();
-            labels.sort_unstable();
-            labels
-        };
-        let (true_labels, predicted_labels) = (sizes(truth), sizes(predicted));
-        let size = |sorted: &[u64], label: u64| {
-            (sorted.partition_point(|&other| other <= label) - sorted.partition_point(|&other| other < label)) as u64
-        };
-        let mut cells: Vec<(u64, u64)> = predicted.iter().copied().zip(truth.iter().copied()).collect();
-        cells.sort_unstable();
-        let mut sums = Partitions::default();
-        for cell in cells.chunk_by(|a, b| a == b) {
-            let (predicted, truth) = cell[0];
-            sums.add(cell.len() as u64, size(&true_labels, truth), size(&predicted_labels, predicted));
-        }
-        sums
-    }
-
     /// Returns the B-cubed precision, recall and F. Precision is the mean, over all documents, of the share of a document's predicted
     /// cluster that is also in its true cluster. Recall is the mean, over all documents, of the share of a document's true cluster that is
     /// also in its predicted cluster. Precision and recall are undefined if there are no documents.
@@ -106,6 +85,27 @@ impl Partitions {
 mod tests {
     use super::*;
 
+    /// Returns the sums for two lists with one label per document.
+    fn of_labels(truth: &[u64], predicted: &[u64]) -> Partitions {
+        let sizes = |labels: &[u64]| {
+            let mut labels = labels.to_vec();
+            labels.sort_unstable();
+            labels
+        };
+        let (true_labels, predicted_labels) = (sizes(truth), sizes(predicted));
+        let size = |sorted: &[u64], label: u64| {
+            (sorted.partition_point(|&other| other <= label) - sorted.partition_point(|&other| other < label)) as u64
+        };
+        let mut cells: Vec<(u64, u64)> = predicted.iter().copied().zip(truth.iter().copied()).collect();
+        cells.sort_unstable();
+        let mut sums = Partitions::default();
+        for cell in cells.chunk_by(|a, b| a == b) {
+            let (predicted, truth) = cell[0];
+            sums.add(cell.len() as u64, size(&true_labels, truth), size(&predicted_labels, predicted));
+        }
+        sums
+    }
+
     fn near(came: Option<f64>, expected: f64) {
         assert!(came.is_some_and(|came| (came - expected).abs() < 1e-12), "{came:?} is not {expected}");
     }
@@ -113,7 +113,7 @@ mod tests {
     /// The true partition is {0 1 2} {3 4} {5}, and the predicted partition is {0 1} {2 3 4} {5}.
     #[test]
     fn worked_by_hand() {
-        let sums = Partitions::of_labels(&[7, 7, 7, 8, 8, 9], &[1, 1, 2, 2, 2, 3]);
+        let sums = of_labels(&[7, 7, 7, 8, 8, 9], &[1, 1, 2, 2, 2, 3]);
         let b_cubed = sums.b_cubed();
         // P is the mean of 1, 1, 1/3, 2/3, 2/3 and 1; R is the mean of 2/3, 2/3, 1/3, 1, 1 and 1.
         near(b_cubed.precision, (4.0 + 2.0 / 3.0) / 6.0);
@@ -126,10 +126,10 @@ mod tests {
     #[test]
     fn equal_and_trivial_partitions() {
         for labels in [&[1, 2, 3, 4][..], &[5, 5, 5], &[5, 5, 6], &[1]] {
-            let sums = Partitions::of_labels(labels, labels);
+            let sums = of_labels(labels, labels);
             assert_eq!((sums.ari(), sums.b_cubed().f), (Some(1.0), Some(1.0)), "{labels:?}");
         }
-        let opposite = Partitions::of_labels(&[1, 1, 1, 1], &[1, 2, 3, 4]);
+        let opposite = of_labels(&[1, 1, 1, 1], &[1, 2, 3, 4]);
         assert_eq!(opposite.ari(), Some(0.0));
         assert_eq!((opposite.b_cubed().precision, opposite.b_cubed().recall), (Some(1.0), Some(0.25)));
         let nothing = Partitions::default();
@@ -176,7 +176,7 @@ mod tests {
         #[test]
         fn equal_the_definitions(labels in proptest::collection::vec((0u64..6, 0u64..6), 1..40), alone in 0usize..5) {
             let (mut truth, mut predicted): (Vec<u64>, Vec<u64>) = labels.into_iter().unzip();
-            let mut sums = Partitions::of_labels(&truth, &predicted);
+            let mut sums = of_labels(&truth, &predicted);
             sums.add_alone(alone as u64);
             (0..alone as u64).for_each(|n| {
                 truth.push(100 + n);
@@ -188,7 +188,7 @@ mod tests {
             proptest::prop_assert!((b_cubed.recall.unwrap() - recall).abs() < 1e-12);
             proptest::prop_assert!((sums.ari().unwrap() - ari).abs() < 1e-9, "{:?} {ari}", sums.ari());
             // The true and the predicted partition are interchangeable.
-            let turned = Partitions::of_labels(&predicted, &truth);
+            let turned = of_labels(&predicted, &truth);
             proptest::prop_assert!((turned.ari().unwrap() - ari).abs() < 1e-9);
             proptest::prop_assert!((turned.b_cubed().recall.unwrap() - precision).abs() < 1e-12);
         }

@@ -35,7 +35,7 @@ const STEPS_OF_32_BITS: u64 = 1 << 34;
 ///
 /// # Errors
 /// Returns [`Undecided`] if the computation would take more steps than `most_steps`. A step takes about a nanosecond.
-pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> Decided<usize> {
+pub(crate) fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> Decided<usize> {
     let (first, second) = if a.len() < b.len() { (b, a) } else { (a, b) };
     if second.len() < least {
         return Ok(None);

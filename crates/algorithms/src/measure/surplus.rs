@@ -15,7 +15,7 @@ const COUNT: u32 = 16;
 
 /// Appends the number of words in a text, the number of distinct words, and the distinct words with their counts,
 /// ordered by hash.
-pub fn write_word_counts(document: &Analysis<'_>, out: &mut Vec<u64>) {
+pub(crate) fn write_word_counts(document: &Analysis<'_>, out: &mut Vec<u64>) {
     let mut hashes: Vec<u64> = document.words().iter().map(|word| word.hash >> COUNT).collect();
     hashes.sort_unstable();
     out.extend([hashes.len() as u64, 0]);
@@ -26,7 +26,7 @@ pub fn write_word_counts(document: &Analysis<'_>, out: &mut Vec<u64>) {
 }
 
 /// Splits the word counts that [`write_word_counts`] wrote from the values that follow them.
-pub fn split_word_counts(evidence: &[u64]) -> (&[u64], &[u64]) {
+pub(crate) fn split_word_counts(evidence: &[u64]) -> (&[u64], &[u64]) {
     let distinct = evidence.get(1).map_or(0, |&distinct| distinct as usize);
     evidence.split_at_checked(2 + distinct).unwrap_or((evidence, &[]))
 }

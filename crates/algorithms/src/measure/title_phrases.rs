@@ -37,7 +37,7 @@ pub enum TitleDifference {
 
 /// Appends the title of a text, or nothing if the text has no title. `sorted` holds all 3-grams of the text in ascending order, including
 /// repetitions.
-pub fn write_title(document: &Analysis<'_>, sorted: &[u64], out: &mut Vec<u64>) {
+pub(crate) fn write_title(document: &Analysis<'_>, sorted: &[u64], out: &mut Vec<u64>) {
     let Some(line) = first_title(document) else { return };
     let title = document.beside(line);
     let tokens = title.tokens();
@@ -122,7 +122,7 @@ impl<'t> Title<'t> {
 
 /// Returns how the titles of two texts differ, or `None` if they do not differ or if one text has no title. Each text is represented by its
 /// title and its distinct 3-grams in ascending order.
-pub fn title_difference([a, b]: [(&[u64], &[u64]); 2]) -> Option<TitleDifference> {
+pub(crate) fn title_difference([a, b]: [(&[u64], &[u64]); 2]) -> Option<TitleDifference> {
     let (title_a, title_b) = (Title::of(a.0)?, Title::of(b.0)?);
     if title_a.name != 0 && title_b.name != 0 {
         return (title_a.name != title_b.name).then_some(TitleDifference::Name);

@@ -21,7 +21,7 @@ use super::{TitleDifference, Versions};
 use dupsift_core::row::{Related, RelationKind};
 
 /// The maximum number of words in a title; a longer first line is a paragraph and not a title.
-pub const LONGEST_TITLE: u64 = 40;
+pub(crate) const LONGEST_TITLE: u64 = 40;
 /// A title with at most this many different words is a name. Shared rare words cannot compensate for a different name.
 const NAME: u64 = 2;
 /// The minimum number of different shared rare words. In a short text, a single rare word has a large share of the weight.

@@ -6,7 +6,7 @@
 /// ```text
 /// weight_distance([(2.0, 1.0), (1.0, 1.0), (1.0, 1.0)]) == 1.0 / 9.0
 /// ```
-pub fn weight_distance(weights: impl IntoIterator<Item = (f64, f64)>) -> f64 {
+pub(crate) fn weight_distance(weights: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let (mut apart, mut total) = (0.0, 0.0);
     for (a, b) in weights {
         apart += (a - b) * (a - b);

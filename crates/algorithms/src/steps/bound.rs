@@ -99,7 +99,7 @@ impl<'c> Bound<'c> {
     }
 
     /// Returns the signer that also records the evidence for the check of candidates, or `None` if evidence requires a separate pass.
-    pub fn with_evidence(&self) -> Option<&dyn TermVectors> {
+    pub(crate) fn with_evidence(&self) -> Option<&dyn TermVectors> {
         let own = self.check.is_none() || self.verifies_last();
         self.signer.vectors().filter(|_| own && self.signer.verify().is_some())
     }

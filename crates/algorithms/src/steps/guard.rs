@@ -6,7 +6,7 @@
 use dupsift_core::number::{counted, counted_as, thousands};
 
 /// The factor by which the false-positive rate of a stream's filter may exceed its planned rate.
-pub const TIMES_RATE: f64 = 10.0;
+pub(crate) const TIMES_RATE: f64 = 10.0;
 /// The number of pairs per document is checked only if there are at least this many pairs.
 const FEW_PAIRS: u64 = 1000;
 /// Corpora with fewer rows may have a larger share of broken rows: one broken row in ten proves nothing.

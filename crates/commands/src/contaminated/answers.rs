@@ -18,7 +18,7 @@ const FINAL: &str = "####";
 
 /// Holds the answers and choices of an item before they are interpreted.
 #[derive(Debug, Default)]
-pub struct Given {
+pub(crate) struct Given {
     /// The value of the answer column, or the values if the column holds a list. Each value is a correct answer.
     values: Vec<String>,
     choices: Vec<String>,
@@ -26,7 +26,7 @@ pub struct Given {
 
 /// Specifies how to interpret the answers of an evaluation set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meaning {
+pub(crate) enum Meaning {
     /// The answers are text.
     Texts,
     /// The answers are letters, or positions in the list of choices. Positions are counted from this number.
@@ -43,7 +43,7 @@ enum Position {
 
 impl Given {
     /// Creates the answers from the value of the answer column, which may be a JSON list.
-    pub fn new(answer: Option<&str>, choices: Vec<String>) -> Given {
+    pub(crate) fn new(answer: Option<&str>, choices: Vec<String>) -> Given {
         let values = answer.map_or_else(Vec::new, |text| of_json(text).unwrap_or_else(|| vec![text.to_owned()]));
         // Test sets use -1 to hide their answers.
         let whole = |value: &'_ String| value.trim().trim_end_matches(".0").parse::<i64>();
@@ -53,13 +53,13 @@ impl Given {
     }
 
     /// Returns the memory that all answers and choices take in bytes. A list may have any number of empty choices.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         let bytes = |text: &String| (text.len() + size_of::<String>()) as u64;
         self.values.iter().chain(&self.choices).map(bytes).sum()
     }
 
     /// Returns the answers as text.
-    pub fn texts(&self, meaning: Meaning) -> Vec<&str> {
+    pub(crate) fn texts(&self, meaning: Meaning) -> Vec<&str> {
         let text = |value: &'_ String| -> Option<&str> {
             if let (Meaning::PositionsFrom(first), Some(position)) = (meaning, position(value, &self.choices)) {
                 let at = match position {
@@ -84,7 +84,7 @@ impl Given {
 impl Meaning {
     /// Decides how to interpret the answers in a set: as positions if most answers to items with choices can be positions, and as text
     /// otherwise.
-    pub fn of<'g>(set: impl Iterator<Item = &'g Given>) -> Meaning {
+    pub(crate) fn of<'g>(set: impl Iterator<Item = &'g Given>) -> Meaning {
         let (mut positions, mut others, mut first, mut last) = (0, 0, false, false);
         for Given { values, choices } in set.filter(|given| !given.choices.is_empty()) {
             for value in values {

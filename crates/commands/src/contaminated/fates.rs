@@ -12,7 +12,7 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 const PLACE: usize = 8;
 
 /// Holds the decision for each document.
-pub struct Fates {
+pub(crate) struct Fates {
     /// The contaminated documents, that is, documents that contain an item whose score reaches the threshold.
     pub contaminated: AtomicBits,
     /// The number of documents that are not contaminated, but contain a public item whose score reaches the threshold.
@@ -47,7 +47,7 @@ impl Fates {
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.
-    pub fn new(session: &Session<'_>, options: &Contaminated, places: &Places<'_>) -> Result<Fates> {
+    pub(crate) fn new(session: &Session<'_>, options: &Contaminated, places: &Places<'_>) -> Result<Fates> {
         let (dir, documents) = (session.engine.dir, session.documents() as usize);
         let bits = |name| AtomicBits::new(dir, name, documents);
         let (contaminated, removed) = (bits("contaminated")?, bits("goes")?);
@@ -82,12 +82,12 @@ impl Fates {
     }
 
     /// Returns whether anything is cut from a document.
-    pub fn is_cut(&self, doc: u64) -> bool {
+    pub(crate) fn is_cut(&self, doc: u64) -> bool {
         (doc as usize) < self.begins.len() && self.begins.load(doc as usize) != 0
     }
 
     /// Returns the text of a document without the ranges to cut, or `None` if the text differs from the text that was searched.
-    pub fn cut_out(&self, doc: u64, text: &str) -> Option<String> {
+    pub(crate) fn cut_out(&self, doc: u64, text: &str) -> Option<String> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let number = |bytes: &[u8]| bytes.iter().fold(0, |number, &byte| number << 8 | usize::from(byte));
         let places = self.cuts.get(begin + 8, number(self.cuts.get(begin, 8)) * PLACE);

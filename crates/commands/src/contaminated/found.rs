@@ -39,7 +39,7 @@ const NUMBERS: usize = 10;
 
 /// Describes a span that the search found in a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Span {
+pub(crate) struct Span {
     /// The position of the first token, and the position after the last token.
     pub tokens: [u32; 2],
     /// The number of n-grams that the question and the span share.
@@ -55,7 +55,7 @@ pub struct Span {
 }
 
 /// Collects spans from many threads.
-pub struct Finding {
+pub(crate) struct Finding {
     rows: Shuffle,
     texts: Shuffle,
     rest: Heap,
@@ -63,7 +63,7 @@ pub struct Finding {
 
 impl Finding {
     /// Returns an empty collection.
-    pub fn new(session: &Session<'_>) -> Result<Finding> {
+    pub(crate) fn new(session: &Session<'_>) -> Result<Finding> {
         let engine = session.engine;
         Ok(Finding {
             rows: engine.ordered(session.documents(), "spans", size_of::<Row>(), GROUP, 8, 0)?,
@@ -73,17 +73,17 @@ impl Finding {
     }
 
     /// Returns the writers for one thread: for spans, and for texts.
-    pub fn writers(&self) -> [Writer<'_>; 2] {
+    pub(crate) fn writers(&self) -> [Writer<'_>; 2] {
         [self.rows.writer(), self.texts.writer()]
     }
 
     /// Adds the wording of a document with spans, by its hash.
-    pub fn push_text(&self, writer: &mut Writer<'_>, doc: u64, hash: u64) -> Result<()> {
+    pub(crate) fn push_text(&self, writer: &mut Writer<'_>, doc: u64, hash: u64) -> Result<()> {
         writer.push(TextRow { hash: hash.into(), doc: doc.into() }.as_bytes())
     }
 
     /// Adds a span.
-    pub fn push(&self, writer: &mut Writer<'_>, doc: u64, span: &dupsift_contamination::Span) -> Result<()> {
+    pub(crate) fn push(&self, writer: &mut Writer<'_>, doc: u64, span: &dupsift_contamination::Span) -> Result<()> {
         let mut rest = Vec::with_capacity(NUMBERS + 16 * span.covered.len());
         [span.end, span.grams].iter().for_each(|number| rest.extend_from_slice(&number.to_be_bytes()));
         rest.extend([u8::from(span.is_variant), span.answer_found.map_or(UNKNOWN, u8::from)]);
@@ -99,13 +99,13 @@ impl Finding {
     }
 
     /// Finishes the collection and returns all spans.
-    pub fn finish(self) -> Result<Found> {
+    pub(crate) fn finish(self) -> Result<Found> {
         Ok(Found { rows: self.rows.finish()?, texts: self.texts.finish()?, rest: self.rest.freeze()? })
     }
 }
 
 /// Holds all spans, grouped by document and item.
-pub struct Found {
+pub(crate) struct Found {
     rows: Sorted,
     texts: Sorted,
     rest: FrozenHeap,
@@ -113,12 +113,12 @@ pub struct Found {
 
 impl Found {
     /// Returns the number of spans.
-    pub fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.rows.rows()
     }
 
     /// Returns the size of the temporary files in bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.rows.spilled_bytes() + self.rest.bytes().len() as u64
     }
 
@@ -126,7 +126,7 @@ impl Found {
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.
-    pub fn copies(&self, session: &Session<'_>) -> Result<AtomicBits> {
+    pub(crate) fn copies(&self, session: &Session<'_>) -> Result<AtomicBits> {
         let copies = AtomicBits::new(session.engine.dir, "copies-found", session.documents() as usize)?;
         for partition in 0..self.texts.partitions() {
             session.engine.go_on()?;
@@ -144,7 +144,11 @@ impl Found {
     ///
     /// # Errors
     /// Returns any error from `each`, or an error if the run is interrupted.
-    pub fn each(&self, session: &Session<'_>, mut each: impl FnMut(u64, Item, &[Span]) -> Result<()>) -> Result<()> {
+    pub(crate) fn each(
+        &self,
+        session: &Session<'_>,
+        mut each: impl FnMut(u64, Item, &[Span]) -> Result<()>,
+    ) -> Result<()> {
         for partition in 0..self.rows.partitions() {
             session.engine.go_on()?;
             let records = self.rows.load(partition, session.engine.budget.a_thread)?;

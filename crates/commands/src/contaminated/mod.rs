@@ -38,7 +38,7 @@ pub use run::Page;
 /// The lowest score at which a document is listed as containing an item.
 pub const LISTED: f64 = 0.5;
 /// The lowest score at which an item counts as found almost completely.
-pub const NEARLY: f64 = 0.8;
+pub(crate) const NEARLY: f64 = 0.8;
 /// The maximum number of characters that tables show for a span or an item.
 pub const SHOWN: usize = 500;
 

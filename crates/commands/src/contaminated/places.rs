@@ -20,7 +20,7 @@ const BESIDE: usize = 80;
 
 /// Describes a span of a listed document.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Place {
+pub(crate) struct Place {
     /// The item to which the span belongs.
     pub item: Item,
     /// The score of the span, as written to tables.
@@ -75,7 +75,7 @@ impl Stored {
 }
 
 /// Holds the spans of all listed documents.
-pub struct Places<'p> {
+pub(crate) struct Places<'p> {
     spans: Stored,
     /// The documents that have spans.
     pub listed: Arc<AtomicBits>,
@@ -88,7 +88,7 @@ impl<'p> Places<'p> {
     ///
     /// # Errors
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-    pub fn find(
+    pub(crate) fn find(
         session: &Session<'p>,
         options: &Contaminated,
         searched: &Searched,
@@ -146,7 +146,7 @@ impl<'p> Places<'p> {
     ///
     /// # Errors
     /// Returns any error from `each`, or an error if the run is interrupted.
-    pub fn each(&self, session: &Session<'_>, mut each: impl FnMut(u64, &[Place]) -> Result<()>) -> Result<()> {
+    pub(crate) fn each(&self, session: &Session<'_>, mut each: impl FnMut(u64, &[Place]) -> Result<()>) -> Result<()> {
         for doc in self.listed.iter() {
             session.engine.go_on()?;
             each(doc as u64, &self.spans.of(doc as u64)?)?;

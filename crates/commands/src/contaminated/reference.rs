@@ -29,20 +29,20 @@ const A_TEXT: u64 = 64;
 const LIST_IN_MEMORY: usize = size_of::<String>() / 3;
 
 /// Holds the opened files of an evaluation set.
-pub struct Against {
+pub(crate) struct Against {
     options: RunOptions,
     inputs: Inputs,
 }
 
 impl Against {
     /// Returns the files of the evaluation set, including unreadable files.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         let bad = self.inputs.bad.iter().map(|file| &*file.path);
         self.inputs.source.files.iter().map(|file| &*file.path).chain(bad)
     }
 
     /// Returns the number of rows.
-    pub fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.inputs.source.documents()
     }
 }
@@ -51,7 +51,7 @@ impl Against {
 ///
 /// # Errors
 /// Returns an error if a file is missing or if no file has a required column.
-pub fn look(options: &Contaminated, cancel: &AtomicBool) -> Result<Against> {
+pub(crate) fn look(options: &Contaminated, cancel: &AtomicBool) -> Result<Against> {
     let mut run = options.run.clone();
     run.input.paths = options.against.clone();
     run.columns.text_column = options.item.name.clone();
@@ -100,7 +100,7 @@ fn names_of(column: &ItemColumn) -> Vec<String> {
 
 /// Holds a row of the evaluation set, except its words.
 #[derive(Debug)]
-pub struct Known {
+pub(crate) struct Known {
     /// The item that is searched for. Rows with the same words have the same item.
     pub item: Item,
     /// Whether matches are listed with this row's id. Of rows with the same texts in one evaluation set, only the first is listed.
@@ -114,7 +114,7 @@ pub struct Known {
 }
 
 /// Holds the evaluation set in memory.
-pub struct Reference {
+pub(crate) struct Reference {
     /// The items to search for.
     pub items: Items,
     /// The rows of the evaluation set.
@@ -131,7 +131,7 @@ pub struct Reference {
 
 impl Reference {
     /// Returns the listed rows with this item, in order.
-    pub fn listed(&self, item: Item) -> impl Iterator<Item = &Known> {
+    pub(crate) fn listed(&self, item: Item) -> impl Iterator<Item = &Known> {
         let (rows, ends) = &self.by_item;
         let start = item.checked_sub(1).map_or(0, |before| ends[before as usize]);
         rows[start..ends[item as usize]].iter().map(|&row| &self.known[row as usize])
@@ -174,7 +174,7 @@ impl Read {
 /// # Errors
 /// Returns [`Error::Usage`] if the evaluation set exceeds its share of the memory or if one of its files is damaged. If `strict` is set,
 /// also returns [`Error::Usage`] for the first bad row.
-pub fn read(session: &Session<'_>, options: &Contaminated, against: &Against) -> Result<Reference> {
+pub(crate) fn read(session: &Session<'_>, options: &Contaminated, against: &Against) -> Result<Reference> {
     let Against { options: run, inputs } = against;
     if let (true, Some(first)) = (run.guards.strict, inputs.bad.first()) {
         return Err(Error::wrong_value("against", first.path.display(), &first.why));

@@ -10,7 +10,7 @@ use dupsift_engine::pass::{
 };
 
 /// The name of the guard that fires if documents with public items are kept.
-pub const PUBLIC_ITEMS: &str = "public-documents";
+pub(crate) const PUBLIC_ITEMS: &str = "public-documents";
 
 /// Holds the contents of `run.json` for a contamination search.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]

@@ -12,7 +12,7 @@ use dupsift_spill::shuffle::Writer;
 use dupsift_tables::{IdsSeen, LostValues};
 
 /// Holds the results of the pass.
-pub struct Searched {
+pub(crate) struct Searched {
     /// The spans that may affect the result.
     pub found: Found,
     /// The weight of each token.
@@ -41,7 +41,7 @@ struct Thread<'t> {
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-pub fn search(session: &Session<'_>, reference: &Reference) -> Result<Searched> {
+pub(crate) fn search(session: &Session<'_>, reference: &Reference) -> Result<Searched> {
     let name = "search";
     let running = session.engine.clock.stage(name);
     let (finding, rejecter) = (Finding::new(session)?, Rejecter::new(session)?);

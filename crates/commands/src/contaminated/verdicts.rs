@@ -14,7 +14,7 @@ const OF_VARIANT: f64 = 0.5;
 
 /// The relation of a document to an item that it contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub enum Relation {
+pub(crate) enum Relation {
     /// The document contains the item.
     #[default]
     Leak,
@@ -26,7 +26,7 @@ pub enum Relation {
 
 impl Relation {
     /// Returns the name of the relation in tables.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Relation::Leak => "leak",
             Relation::Variant => "variant",
@@ -37,7 +37,7 @@ impl Relation {
 
 /// Summarizes an item's occurrences after all documents have been searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// The number of documents in which the item's score is at least [`NEARLY`], and the number of documents in which the score is at least
     /// [`LISTED`].
     pub documents: [u64; 2],
@@ -50,7 +50,7 @@ pub struct Tally {
 }
 
 /// Holds the verdicts for a corpus.
-pub struct Verdicts<'v> {
+pub(crate) struct Verdicts<'v> {
     found: &'v Found,
     items: &'v Items,
     weights: &'v Weights,
@@ -61,7 +61,7 @@ pub struct Verdicts<'v> {
 }
 
 /// Holds a document that contains an item, and the score of the item in that document.
-pub struct Verdict {
+pub(crate) struct Verdict {
     /// The number of the document.
     pub doc: u64,
     /// The item.
@@ -78,7 +78,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// Returns the best span.
-    pub fn best(&self) -> &Span {
+    pub(crate) fn best(&self) -> &Span {
         &self.spans[self.best]
     }
 }
@@ -88,7 +88,7 @@ impl<'v> Verdicts<'v> {
     ///
     /// # Errors
     /// Returns an error if the run is interrupted.
-    pub fn new(
+    pub(crate) fn new(
         session: &Session<'_>,
         options: &Contaminated,
         reference: &'v Reference,
@@ -125,7 +125,7 @@ impl<'v> Verdicts<'v> {
     }
 
     /// Returns whether so many documents contain an item, without its answer and without other items, that it is public.
-    pub fn is_public(&self, item: Item) -> bool {
+    pub(crate) fn is_public(&self, item: Item) -> bool {
         self.tallies[item as usize].bare > self.public_documents
     }
 
@@ -156,7 +156,7 @@ impl<'v> Verdicts<'v> {
     }
 
     /// Returns the score of a span, as written to tables.
-    pub fn score(&self, item: Item, span: &Span) -> f64 {
+    pub(crate) fn score(&self, item: Item, span: &Span) -> f64 {
         let share = self.items.score(item, &span.covered, &span.unread, self.weights);
         f64::from((if span.is_variant { OF_VARIANT * share } else { share }) as f32)
     }
@@ -165,7 +165,7 @@ impl<'v> Verdicts<'v> {
     ///
     /// # Errors
     /// Returns any error from `each`, or an error if the run is interrupted.
-    pub fn each(&self, session: &Session<'_>, each: &mut dyn FnMut(Verdict) -> Result<()>) -> Result<()> {
+    pub(crate) fn each(&self, session: &Session<'_>, each: &mut dyn FnMut(Verdict) -> Result<()>) -> Result<()> {
         self.each_document(session, &mut |of_doc| {
             for mut verdict in of_doc {
                 if verdict.relation == Relation::Public && !self.is_public(verdict.item) {

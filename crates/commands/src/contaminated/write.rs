@@ -26,7 +26,7 @@ const EXAMPLES: usize = 10;
 const PUBLIC_EXAMPLES: usize = 20;
 
 /// Holds counts and examples for the record.
-pub struct Written {
+pub(crate) struct Written {
     /// The number of rows in `contaminated/`.
     pub found: u64,
     /// The counts for each evaluation set.
@@ -43,7 +43,7 @@ pub struct Written {
 ///
 /// # Errors
 /// Returns an error if the disk is full or the run is interrupted.
-pub fn tables(
+pub(crate) fn tables(
     session: &Session<'_>,
     stage: &Stage,
     reference: &Reference,
@@ -259,7 +259,7 @@ fn public(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<ExampleReport> 
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-pub fn corpus(
+pub(crate) fn corpus(
     session: &Session<'_>,
     options: &Contaminated,
     stage: &Stage,

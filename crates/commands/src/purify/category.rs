@@ -266,7 +266,7 @@ fn digest(model: &Model) -> String {
 }
 
 /// Holds a trained model and its hash.
-pub struct Categories {
+pub(crate) struct Categories {
     /// The model.
     pub model: Model,
     /// The hash of the model, in hexadecimal.
@@ -278,7 +278,7 @@ impl Categories {
     ///
     /// # Errors
     /// Returns the errors of [`Categories::open`].
-    pub fn check(dir: &Path, text: &str) -> Result<TrainingReport> {
+    pub(crate) fn check(dir: &Path, text: &str) -> Result<TrainingReport> {
         let record = dir.join("run.json");
         if !is_file(&dir.join(SUCCESS))? || !is_file(&dir.join(TABLE))? {
             return Err(Error::usage(format!(
@@ -303,7 +303,7 @@ impl Categories {
     /// # Errors
     /// Returns [`Error::Usage`] if the folder is not the output of a training run or the run used a different word segmentation, and
     /// [`Error::BadFile`] if the folder is damaged.
-    pub fn open(dir: &Path, session: &Session<'_>) -> Result<Categories> {
+    pub(crate) fn open(dir: &Path, session: &Session<'_>) -> Result<Categories> {
         let report = Categories::check(dir, &session.pipeline.identity())?;
         let path = dir.join(TABLE);
         let mut rows: Vec<CategoryRow> = Vec::new();

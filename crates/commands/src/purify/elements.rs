@@ -11,7 +11,7 @@ use dupsift_tables::PageRow;
 use dupsift_text::Pipeline;
 
 /// Extracts elements, using the statistics and the model given in the options.
-pub struct Elements {
+pub(crate) struct Elements {
     stats: Option<CorpusStats>,
     categories: Option<Categories>,
 }
@@ -32,7 +32,7 @@ impl Elements {
     ///
     /// # Errors
     /// Returns an error if a folder is not the output of a run or a training run, or if words were segmented differently in that run.
-    pub fn new(session: &Session<'_>, options: &Purify) -> Result<Elements> {
+    pub(crate) fn new(session: &Session<'_>, options: &Purify) -> Result<Elements> {
         let stats =
             options.stats.as_deref().map(|dir| read_back::words(session, Finished::open(dir)?.of())).transpose()?;
         let categories = options.model.as_deref().map(|dir| Categories::open(dir, session)).transpose()?;
@@ -44,7 +44,7 @@ impl Elements {
     ///
     /// # Errors
     /// Returns the errors of [`Elements::new`].
-    pub fn check(options: &Purify) -> Result<()> {
+    pub(crate) fn check(options: &Purify) -> Result<()> {
         if let Some(dir) = &options.stats {
             read_back::counted_words(Finished::open(dir)?.of())?;
         }
@@ -55,12 +55,12 @@ impl Elements {
     }
 
     /// Returns the snapshot of the statistics used to weight keywords.
-    pub fn snapshot(&self) -> Option<u64> {
+    pub(crate) fn snapshot(&self) -> Option<u64> {
         self.stats.as_ref().map(CorpusStats::snapshot)
     }
 
     /// Returns the hash of the model used to predict categories.
-    pub fn model(&self) -> Option<&str> {
+    pub(crate) fn model(&self) -> Option<&str> {
         self.categories.as_ref().map(|categories| categories.digest.as_str())
     }
 
@@ -102,7 +102,7 @@ impl Spelled {
     }
 
     /// Returns the elements as a table row.
-    pub fn row(&self) -> PageRow<'_> {
+    pub(crate) fn row(&self) -> PageRow<'_> {
         let some = |text: &'_ str| !text.is_empty();
         PageRow {
             category: self.category.as_deref(),

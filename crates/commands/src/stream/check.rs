@@ -51,7 +51,7 @@ pub(super) fn named(options: &Stream, pipeline: &Pipeline, pages: bool) -> (Stri
 
 /// Runs the checks that do not require open inputs, in addition to [`dupsift_engine::job::check()`]. Checks the algorithm, the size of a new filter
 /// or the header of an existing filter, and the `forget` files.
-pub fn check(options: &Stream, cancel: &AtomicBool) -> Result<()> {
+pub(crate) fn check(options: &Stream, cancel: &AtomicBool) -> Result<()> {
     check_key(options)?;
     let run = &options.run;
     if let Some(path) = &options.filter {
@@ -81,7 +81,7 @@ pub(super) fn check_key(options: &Stream) -> Result<()> {
 }
 
 /// Checks, before documents are read, that the filter contains the kind of keys that this run uses.
-pub fn check_filter(options: &Stream, inputs: &Inputs) -> Result<()> {
+pub(crate) fn check_filter(options: &Stream, inputs: &Inputs) -> Result<()> {
     let budget = Budget::new(options.run.resources.memory, options.run.resources.threads)?;
     let Some(path) = &options.filter else { return Ok(()) };
     let (recipe, identity) = named(options, &Pipeline::new(&options.run.recipe.text)?, inputs.source.has_pages());

@@ -26,7 +26,7 @@ const HASH: &str = "\"hash\":\"";
 
 /// Describes the contents of a filter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FilterFacts {
+pub(crate) struct FilterFacts {
     /// The algorithm whose signature is the key, with its parameters.
     pub recipe: String,
     /// A hash of the recipe and of all settings that affect the extraction of words, in hexadecimal.
@@ -84,7 +84,7 @@ impl<R: Read> ExactSizeIterator for Numbers<R> {}
 ///
 /// # Errors
 /// Returns [`Error::Usage`] with the number of keys that would fit, if the filter is too large.
-pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Result<()> {
+pub(crate) fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Result<()> {
     let bytes = sizing.bytes_for(keys);
     if bytes <= most_bytes as u64 {
         return Ok(());
@@ -100,7 +100,7 @@ pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Re
 }
 
 /// Returns a warning if a new filter is too small for `keys` keys.
-pub fn cut(keys: u64, sizing: Sizing, filter: &CountingBloom) -> Option<String> {
+pub(crate) fn cut(keys: u64, sizing: Sizing, filter: &CountingBloom) -> Option<String> {
     (sizing.bytes_for(keys) > filter.bytes()).then(|| {
         format!(
             "the filter is sized for {}, not for {} (ten times the number of documents), because `memory` is too small",
@@ -114,7 +114,7 @@ pub fn cut(keys: u64, sizing: Sizing, filter: &CountingBloom) -> Option<String> 
 ///
 /// # Errors
 /// See [`read`].
-pub fn check(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Result<()> {
+pub(crate) fn check(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Result<()> {
     open(path, recipe, identities, most_bytes).map(|_| ())
 }
 
@@ -181,7 +181,12 @@ fn strange(path: &Path) -> Error {
 /// # Errors
 /// Returns [`Error::Usage`] if the file is not a filter, was written for a different recipe, is damaged, or has counters that take more
 /// than `most_bytes`.
-pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Result<(CountingBloom, FilterFacts)> {
+pub(crate) fn read(
+    path: &Path,
+    recipe: &str,
+    identity: &str,
+    most_bytes: usize,
+) -> Result<(CountingBloom, FilterFacts)> {
     let usage = |why: String| wrong(path, why);
     let (file, held, line) = open(path, recipe, &[identity], most_bytes)?;
     let mut numbers = Numbers { from: file, left: held.numbers as usize, hash: 0, failed: None };
@@ -199,7 +204,7 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be written.
-pub fn write(path: &Path, filter: &CountingBloom, held: &FilterFacts) -> Result<()> {
+pub(crate) fn write(path: &Path, filter: &CountingBloom, held: &FilterFacts) -> Result<()> {
     let hash = filter.numbers().fold(0, combine);
     let held = FilterFacts { numbers: filter.count_of_numbers(), hash: String::new(), ..held.clone() };
     let json = |held: &FilterFacts| serde_json::to_string(held).map_err(Error::table("write the filter"));

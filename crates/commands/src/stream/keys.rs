@@ -67,17 +67,17 @@ pub(super) struct Sizing {
 
 impl Sizing {
     /// Returns the false-positive rate for one key.
-    pub fn of_one(self) -> f64 {
+    pub(crate) fn of_one(self) -> f64 {
         rate_of_each(self.rate, self.each)
     }
 
     /// Returns the size in bytes of a filter for `documents` documents.
-    pub fn bytes_for(self, documents: u64) -> u64 {
+    pub(crate) fn bytes_for(self, documents: u64) -> u64 {
         CountingBloom::bytes_for(documents.saturating_mul(self.each), self.of_one())
     }
 
     /// Returns the number of documents for which `bytes` bytes are enough.
-    pub fn documents_within(self, bytes: u64) -> u64 {
+    pub(crate) fn documents_within(self, bytes: u64) -> u64 {
         CountingBloom::keys_within(bytes, self.of_one()) / self.each
     }
 
@@ -85,7 +85,7 @@ impl Sizing {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the system does not have enough memory for the filter.
-    pub fn filter(self, documents: u64, most_bytes: usize) -> Result<CountingBloom> {
+    pub(crate) fn filter(self, documents: u64, most_bytes: usize) -> Result<CountingBloom> {
         CountingBloom::try_new(documents.saturating_mul(self.each), self.of_one(), most_bytes).ok_or_else(|| {
             let bytes = self.bytes_for(documents).min(most_bytes as u64);
             let why = format!("not enough memory for a filter of {}; use fewer keys", ByteSize(bytes));
@@ -94,7 +94,7 @@ impl Sizing {
     }
 
     /// Returns the share of new documents that are flagged by chance after `documents` documents were inserted.
-    pub fn false_positives(self, filter: &CountingBloom, documents: u64) -> f64 {
+    pub(crate) fn false_positives(self, filter: &CountingBloom, documents: u64) -> f64 {
         rate_of_any(filter.false_positives(documents.saturating_mul(self.each)), self.each)
     }
 }

@@ -41,7 +41,7 @@ impl<F> Sketched<'_, F> {
     }
 
     /// Calls `found` with all pairs that differ in at most `most` places.
-    pub fn all<const N: usize>(&mut self, end: impl Fn(usize) -> usize, mut found: impl FnMut(u64, u64, u32))
+    pub(crate) fn all<const N: usize>(&mut self, end: impl Fn(usize) -> usize, mut found: impl FnMut(u64, u64, u32))
     where
         F: Fn(&[u64; N], &[u64; N]) -> u32,
     {
@@ -78,7 +78,7 @@ impl<F> Sketched<'_, F> {
     }
 
     /// Returns whether one of a few documents has more than [`NEAREST_CANDIDATES`] documents that differ in at most `most` places.
-    pub fn is_crowded<const N: usize>(&mut self, ends: &[usize]) -> bool
+    pub(crate) fn is_crowded<const N: usize>(&mut self, ends: &[usize]) -> bool
     where
         F: Fn(&[u64; N], &[u64; N]) -> u32,
     {
@@ -91,7 +91,7 @@ impl<F> Sketched<'_, F> {
     /// Calls `found` with the pairs that [`Sketched::all`] finds and in which one document is among the [`NEAREST_CANDIDATES`] nearest ones
     /// of the other document. A pair may be found twice. Returns the number of pairs that are left out, which is approximate in windows of
     /// more than [`COLLECTED`] documents.
-    pub fn nearest<const N: usize>(&mut self, ends: &[usize], mut found: impl FnMut(u64, u64, u32)) -> u64
+    pub(crate) fn nearest<const N: usize>(&mut self, ends: &[usize], mut found: impl FnMut(u64, u64, u32)) -> u64
     where
         F: Fn(&[u64; N], &[u64; N]) -> u32,
     {

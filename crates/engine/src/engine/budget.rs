@@ -82,7 +82,7 @@ impl Budget {
     }
 
     /// Returns the maximum size of a piece whose pages need not be checked one by one.
-    pub fn small_piece(&self) -> u64 {
+    pub(crate) fn small_piece(&self) -> u64 {
         self.pages() / (2 * self.threads as u64)
     }
 
@@ -94,12 +94,12 @@ impl Budget {
     }
 
     /// Returns the maximum size of a page that contains a value of at least `longest` bytes.
-    pub fn room_for_page(&self, longest: u64) -> u64 {
+    pub(crate) fn room_for_page(&self, longest: u64) -> u64 {
         OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT)).saturating_add(self.memory / 10 * 6)
     }
 
     /// Returns the smallest budget that is sufficient for a page of this size.
-    pub fn least_for(&self, bytes: u64, longest: u64) -> u64 {
+    pub(crate) fn least_for(&self, bytes: u64, longest: u64) -> u64 {
         let besides = OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT));
         let needed = bytes.saturating_sub(besides).div_ceil(6).saturating_mul(10) + 10;
         // The result is rounded up to whole MiB, because it is displayed in MiB.
@@ -137,7 +137,7 @@ impl Budget {
 
     /// Returns the size above which a document counts as long. Processing a document takes about twenty times its size in memory, so
     /// [`Budget::long_documents`] limits the number of long documents that are processed at a time.
-    pub fn short_document(&self) -> u64 {
+    pub(crate) fn short_document(&self) -> u64 {
         (self.a_thread as u64 / 64).clamp(16 << 10, 1 << 20)
     }
 
@@ -165,7 +165,7 @@ fn row_in_a_table(bytes: u64, held: u64) -> u64 {
 }
 
 /// Returns the smallest accepted budget.
-pub fn least(threads: usize) -> u64 {
+pub(crate) fn least(threads: usize) -> u64 {
     LEAST + threads as u64 * LEAST_A_THREAD
 }
 

@@ -41,12 +41,12 @@ pub(super) struct Course {
 }
 
 impl Course {
-    pub fn new(legs: Vec<Leg>) -> Course {
+    pub(crate) fn new(legs: Vec<Leg>) -> Course {
         Course { legs, at: 0, entered: 0, stage: String::new(), before: None }
     }
 
     /// Returns the progress of the job when this share of the stage is done. `now` is the time since an arbitrary fixed moment.
-    pub fn whole(&mut self, stage: &str, share: f64, now: Duration) -> Option<Whole> {
+    pub(crate) fn whole(&mut self, stage: &str, share: f64, now: Duration) -> Option<Whole> {
         if self.legs.is_empty() {
             return None;
         }

@@ -68,7 +68,7 @@ impl Taking {
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Frees a list that a long document has enlarged.
-pub fn let_go<T>(list: &mut Vec<T>) {
+pub(crate) fn let_go<T>(list: &mut Vec<T>) {
     if list.capacity() * size_of::<T>() > KEPT_BYTES {
         *list = Vec::new();
     }

@@ -10,20 +10,20 @@ use dupsift_core::error::Error;
 
 /// Holds the amount of free space on the disk that contains a folder, as it was when the work began.
 #[derive(Clone, Debug)]
-pub struct Disk {
+pub(crate) struct Disk {
     folder: PathBuf,
     free: Option<u64>,
 }
 
 impl Disk {
     /// Returns the current state of the disk that contains this folder.
-    pub fn of(folder: &Path) -> Disk {
+    pub(crate) fn of(folder: &Path) -> Disk {
         Disk { free: free(folder), folder: folder.to_path_buf() }
     }
 
     /// Extends a full-disk error with the amount of space that is missing, based on the number of bytes that the work is expected to write.
     /// Returns any other error unchanged.
-    pub fn tell(&self, error: Error, expected: impl FnOnce() -> Option<u64>) -> Error {
+    pub(crate) fn tell(&self, error: Error, expected: impl FnOnce() -> Option<u64>) -> Error {
         self.tell_of(error, expected, goes_on().map(|kept| kept.to_string()))
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dupsift_core::error::Result;
 
 /// The interval at which a waiting thread checks whether the run should stop.
-pub const LOOK_UP: Duration = Duration::from_millis(100);
+pub(crate) const LOOK_UP: Duration = Duration::from_millis(100);
 
 /// Freed memory of at least this many bytes is returned to the system immediately.
 const RELEASED: u64 = 2 << 20;

@@ -22,5 +22,5 @@ pub mod threads;
 pub use checkpoints::{Kept, goes_on, kept};
 pub use clock::{StageReport, now, stage_at_hand, tell_stages};
 pub use course::{Leg, Whole};
-pub use progress::{Bar, Event, Progress, Sink, Unit};
+pub use progress::{Event, Progress, Sink, Unit};
 pub use threads::Engine;

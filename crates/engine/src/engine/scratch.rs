@@ -11,7 +11,7 @@ use dupsift_spill::shuffle::Mapped;
 const IN_MEMORY: usize = 4 << 20;
 
 /// Holds the scratch memory of one thread.
-pub struct WorkScratch<'d> {
+pub(crate) struct WorkScratch<'d> {
     dir: &'d Path,
     memory: Vec<u8>,
     file: Option<Mapped<u8>>,
@@ -19,7 +19,7 @@ pub struct WorkScratch<'d> {
 
 impl<'d> WorkScratch<'d> {
     /// Returns scratch memory whose temporary files are in this folder.
-    pub fn new(dir: &'d Path) -> WorkScratch<'d> {
+    pub(crate) fn new(dir: &'d Path) -> WorkScratch<'d> {
         WorkScratch { dir, memory: Vec::new(), file: None }
     }
 }

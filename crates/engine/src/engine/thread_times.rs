@@ -9,14 +9,14 @@ use std::path::Path;
 use dupsift_core::safe_fs::listing;
 
 /// Holds the CPU nanoseconds of each thread so far, by thread number.
-pub struct ThreadTimes {
+pub(crate) struct ThreadTimes {
     of_all: BTreeMap<String, u64>,
     caller: String,
 }
 
 /// Holds the CPU seconds spent between two snapshots.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spent {
+pub(crate) struct Spent {
     /// The CPU seconds of the calling thread, which does the serial work.
     pub serial: f64,
     /// The CPU seconds of the busiest other thread.
@@ -27,7 +27,7 @@ pub struct Spent {
 
 impl ThreadTimes {
     /// Takes a snapshot of all threads.
-    pub fn now() -> ThreadTimes {
+    pub(crate) fn now() -> ThreadTimes {
         let folder = Path::new("/proc/self/task");
         let times = listing::names(folder).unwrap_or_default().into_iter().filter_map(|task| {
             let times = fs::read_to_string(folder.join(&task).join("schedstat")).ok()?;
@@ -39,13 +39,13 @@ impl ThreadTimes {
     }
 
     /// Returns the CPU seconds of the calling thread since it started.
-    pub fn of_caller() -> f64 {
+    pub(crate) fn of_caller() -> f64 {
         let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
         times.split_whitespace().next().and_then(|time| time.parse::<u64>().ok()).unwrap_or(0) as f64 / 1e9
     }
 
     /// Returns the CPU time spent since an earlier snapshot.
-    pub fn since(&self, earlier: &ThreadTimes) -> Spent {
+    pub(crate) fn since(&self, earlier: &ThreadTimes) -> Spent {
         let mut spent = Spent::default();
         for (thread, time) in &self.of_all {
             let seconds = time.saturating_sub(earlier.of_all.get(thread).copied().unwrap_or(0)) as f64 / 1e9;

@@ -86,7 +86,7 @@ impl Engine<'_> {
 
     /// Returns a shuffle whose partitions are ordered by the first 63 bits of each row (big-endian). The number of partitions, which
     /// depends on memory and threads, does not affect this order.
-    pub fn by_hash(&self, name: &str, width: usize, group_width: usize, rows: u64) -> Result<Shuffle> {
+    pub(crate) fn by_hash(&self, name: &str, width: usize, group_width: usize, rows: u64) -> Result<Shuffle> {
         self.spread(name, width, group_width, rows, Order::Range { below: 1 << 63 }, 8)
     }
 
@@ -126,7 +126,7 @@ impl Engine<'_> {
 
     /// Works like [`Engine::work`], but starts with a given piece and stops when `may_begin` returns false. Also returns the number of the
     /// first piece that was not started.
-    pub fn work_while<S, T: Send>(
+    pub(crate) fn work_while<S, T: Send>(
         &self,
         pieces: Range<usize>,
         may_begin: &(dyn Fn() -> bool + Sync),

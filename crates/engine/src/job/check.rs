@@ -58,7 +58,7 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
 }
 
 /// Returns a note if removal compares the text of pages that were matched by URL, because such pages rarely contain each other's text.
-pub fn address_note(options: &RunOptions) -> Option<String> {
+pub(crate) fn address_note(options: &RunOptions) -> Option<String> {
     let one = options.recipe.algorithms.iter().find(|one| one.compares_addresses())?;
     let compares_texts = options.removal.removes && options.removal.remove_if != RemoveIf::Pair;
     compares_texts.then(|| {

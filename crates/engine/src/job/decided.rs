@@ -39,7 +39,7 @@ pub struct Row {
 }
 
 /// Records a removal.
-pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
+pub(crate) fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
     let (algorithm, similarity) =
         removal.found.map_or((0, 0.0), |(number, similarity)| (number as u16 + 1, similarity));
     let shares = removal.contained.map(Shares::of);
@@ -70,17 +70,17 @@ fn push_coded(writer: &mut Writer<'_>, (doc, kept): (u64, u64), code: u16) -> Re
 }
 
 /// Records the removal of a preferred document, which `--keep none` also removes.
-pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
+pub(crate) fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
     push_coded(writer, (doc, doc), REPRESENTATIVE_CODE)
 }
 
 /// Records the removal of a document because the one that was kept instead of it is removed, too.
-pub fn push_chained(writer: &mut Writer<'_>, doc: u64, kept: u64) -> Result<()> {
+pub(crate) fn push_chained(writer: &mut Writer<'_>, doc: u64, kept: u64) -> Result<()> {
     push_coded(writer, (doc, kept), CHAIN_CODE)
 }
 
 /// Records the removal of a document because too little of its text remains.
-pub fn push_emptied(writer: &mut Writer<'_>, doc: u64, kept: u64) -> Result<()> {
+pub(crate) fn push_emptied(writer: &mut Writer<'_>, doc: u64, kept: u64) -> Result<()> {
     push_coded(writer, (doc, kept), EMPTIED_CODE)
 }
 

@@ -27,7 +27,7 @@ use dupsift_publish::DASH;
 use std::path::Path;
 
 /// Returns the report on removed documents.
-pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decided: &Decided) -> RemovalReport {
+pub(crate) fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decided: &Decided) -> RemovalReport {
     let options = session.options;
     RemovalReport {
         decide: options.removal.decide.to_string(),
@@ -47,7 +47,7 @@ pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decide
 }
 
 /// Returns the complete record.
-pub fn report(
+pub(crate) fn report(
     session: &Session<'_>,
     taken: &Taken,
     copies: &Classes,

@@ -148,7 +148,7 @@ fn curve(label: &str, banding: Banding) -> String {
 ///
 /// # Errors
 /// Returns an error if parameters contradict each other.
-pub fn disk_bytes(options: &RunOptions, source: &Source) -> Result<u64> {
+pub(crate) fn disk_bytes(options: &RunOptions, source: &Source) -> Result<u64> {
     let (size, stats) = (size(options, source).0, CorpusStats::none());
     let bound = options.recipe.bind(&Corpus::new(size.documents, &stats), &[])?;
     let plan =

@@ -63,7 +63,7 @@ impl Folder {
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for the first folder that is inside another folder.
-pub fn check(options: &RunOptions) -> Result<()> {
+pub(crate) fn check(options: &RunOptions) -> Result<()> {
     let out = Folder::new("out", &options.output.folder);
     let named = |name: &'static str, path: &Option<PathBuf>| path.as_ref().map(|path| Folder::new(name, path));
     out.stands_free(false)?;

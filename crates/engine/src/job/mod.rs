@@ -31,8 +31,7 @@ pub use guards::{Guarded, stands_in};
 pub use run::{Finish, run};
 pub use run_report::*;
 
-/// The document counts by script and length.
-pub use dupsift_algorithms::steps::parts::{Amount, PartReport, PartsReport};
+pub use dupsift_algorithms::steps::parts::{PartReport, PartsReport};
 /// One pass in the plan that a dry run prints.
 pub use dupsift_algorithms::steps::passes::Pass;
 /// Functions that end a process after a request to stop.

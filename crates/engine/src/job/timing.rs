@@ -15,19 +15,19 @@ const TIMED_AT_LEAST: u64 = 512;
 
 /// Selects the documents whose signing is timed.
 #[derive(Clone, Copy)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// The interval between timed documents.
     every: u64,
 }
 
 impl Sample {
     /// Returns the sample for a corpus with this number of documents.
-    pub fn of(documents: u64) -> Sample {
+    pub(crate) fn of(documents: u64) -> Sample {
         Sample { every: (documents / TIMED_AT_LEAST).clamp(1, TIMED) }
     }
 
     /// Returns whether the sample contains this document.
-    pub fn has(self, doc: u64) -> bool {
+    pub(crate) fn has(self, doc: u64) -> bool {
         doc.is_multiple_of(self.every)
     }
 }

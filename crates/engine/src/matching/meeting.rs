@@ -97,7 +97,7 @@ pub trait Meeting: Sync {
 }
 
 /// Records the keys of one algorithm, or of exact copies.
-pub struct MeetingKeys {
+pub(crate) struct MeetingKeys {
     numbered: Numbered,
     layout: RowLayout,
     rows: Shuffle,
@@ -131,7 +131,12 @@ impl MeetingKeys {
     }
 
     /// Starts recording for an algorithm that signs approximately this number of documents.
-    pub fn of(engine: &Engine<'_>, numbered: Numbered, bound: &Bound<'_>, documents: u64) -> Result<MeetingKeys> {
+    pub(crate) fn of(
+        engine: &Engine<'_>,
+        numbered: Numbered,
+        bound: &Bound<'_>,
+        documents: u64,
+    ) -> Result<MeetingKeys> {
         let layout = numbered.rows(bound);
         let rows = documents * u64::from(layout.shape().positions);
         let name = format!("{}-keys", bound.label);
@@ -142,14 +147,14 @@ impl MeetingKeys {
     }
 
     /// Starts recording for exact copies.
-    pub fn of_copies(engine: &Engine<'_>, numbered: Numbered, documents: u64) -> Result<MeetingKeys> {
+    pub(crate) fn of_copies(engine: &Engine<'_>, numbered: Numbered, documents: u64) -> Result<MeetingKeys> {
         let layout = numbered.copies();
         let rows = engine.shuffle("copy-keys", layout.width(), layout.group_width(), documents)?;
         Ok(MeetingKeys { numbered, layout, rows, sketches: None })
     }
 
     /// Returns a writer for one thread.
-    pub fn writer(&self) -> Writer<'_> {
+    pub(crate) fn writer(&self) -> Writer<'_> {
         self.rows.writer()
     }
 
@@ -157,12 +162,12 @@ impl MeetingKeys {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn finish(self) -> Result<Keys> {
+    pub(crate) fn finish(self) -> Result<Keys> {
         Ok(Keys { rows: self.rows.finish()?, sketches: self.sketches })
     }
 
     /// Records the keys of a document.
-    pub fn push(
+    pub(crate) fn push(
         &self,
         bound: &Bound<'_>,
         out: &Signatures,
@@ -193,7 +198,7 @@ impl MeetingKeys {
     }
 
     /// Records the hash of a document if the document can have copies.
-    pub fn push_copy(
+    pub(crate) fn push_copy(
         &self,
         doc: u64,
         document: &Analysis<'_>,

@@ -7,7 +7,7 @@ use dupsift_core::row::RowLayout;
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Determines which indexed documents represent a new document with the same text or key.
-pub struct NewDocuments<'f> {
+pub(crate) struct NewDocuments<'f> {
     session: &'f Session<'f>,
     /// The first document of each class that contains a new document; `None` if no indexed documents take part.
     classes: Option<AtomicBits>,
@@ -18,7 +18,7 @@ impl<'f> NewDocuments<'f> {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn new(session: &'f Session<'f>, classes: Option<&Classes>) -> Result<NewDocuments<'f>> {
+    pub(crate) fn new(session: &'f Session<'f>, classes: Option<&Classes>) -> Result<NewDocuments<'f>> {
         let Some(classes) = classes.filter(|_| session.indexed.is_some()) else {
             return Ok(NewDocuments { session, classes: None });
         };
@@ -31,12 +31,12 @@ impl<'f> NewDocuments<'f> {
 
     /// Returns whether this run has to report the pairs of a document.
     #[inline]
-    pub fn is(&self, doc: u64) -> bool {
+    pub(crate) fn is(&self, doc: u64) -> bool {
         self.session.is_new(doc) || self.classes.as_ref().is_some_and(|classes| classes.get(doc as usize))
     }
 
     /// Returns whether one of these rows, which have the same key, belongs to a document whose pairs this run has to report.
-    pub fn is_in(&self, layout: RowLayout, rows: &[u8]) -> bool {
+    pub(crate) fn is_in(&self, layout: RowLayout, rows: &[u8]) -> bool {
         self.session.indexed.is_none() || rows.chunks_exact(layout.width()).any(|row| self.is(layout.decode(row).doc))
     }
 }

@@ -1,21 +1,21 @@
 //! Defines the groups of options in the help. Each group has a heading.
 
-pub const JUDGING: &str = "Judging";
-pub const FILTER: &str = "Filter";
-pub const ITEMS: &str = "Evaluation set";
-pub const ELEMENTS: &str = "Categories";
-pub const INPUT: &str = "Input";
-pub const OUTPUT: &str = "Output";
-pub const DUPLICATES: &str = "What is a duplicate";
-pub const KEPT: &str = "Which document is kept";
-pub const PASSAGES: &str = "Repeated passages";
-pub const GUARDS: &str = "Guards";
-pub const INCREMENTAL: &str = "Incremental runs";
-pub const RESOURCES: &str = "Resources";
-pub const LOG: &str = "Log";
+pub(crate) const JUDGING: &str = "Judging";
+pub(crate) const FILTER: &str = "Filter";
+pub(crate) const ITEMS: &str = "Evaluation set";
+pub(crate) const ELEMENTS: &str = "Categories";
+pub(crate) const INPUT: &str = "Input";
+pub(crate) const OUTPUT: &str = "Output";
+pub(crate) const DUPLICATES: &str = "What is a duplicate";
+pub(crate) const KEPT: &str = "Which document is kept";
+pub(crate) const PASSAGES: &str = "Repeated passages";
+pub(crate) const GUARDS: &str = "Guards";
+pub(crate) const INCREMENTAL: &str = "Incremental runs";
+pub(crate) const RESOURCES: &str = "Resources";
+pub(crate) const LOG: &str = "Log";
 
 /// The groups in the order in which the help shows them.
-pub const GROUPS: [&str; 13] =
+pub(crate) const GROUPS: [&str; 13] =
     [JUDGING, FILTER, ITEMS, ELEMENTS, INPUT, OUTPUT, DUPLICATES, KEPT, PASSAGES, GUARDS, INCREMENTAL, RESOURCES, LOG];
 
 /// The groups that belong to only one command. `-h` shows all options in these groups.

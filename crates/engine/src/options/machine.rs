@@ -4,7 +4,7 @@ use bytesize::ByteSize;
 use dupsift_core::guard::guarded;
 
 /// The maximum number of threads that dupsift starts.
-pub const MAX_THREADS: usize = 1_024;
+pub(crate) const MAX_THREADS: usize = 1_024;
 
 /// Returns the number of cores that this process may use.
 pub fn cores_allowed() -> usize {
@@ -12,7 +12,7 @@ pub fn cores_allowed() -> usize {
 }
 
 /// Returns half of the available memory, or 1 GiB if the amount is unknown.
-pub fn half_of_memory_allowed() -> u64 {
+pub(crate) fn half_of_memory_allowed() -> u64 {
     memory_allowed().map_or(ByteSize::gib(1).0, |bytes| (bytes / 2).max(1))
 }
 

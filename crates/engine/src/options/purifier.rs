@@ -82,7 +82,7 @@ pub(super) fn parse_purify(typed: &str) -> Result<PurifyOptions> {
 }
 
 /// Returns the options as you would type them, with the name of every parameter; [`parse_purify`] parses the result.
-pub fn purify_name(options: &PurifyOptions) -> String {
+pub(crate) fn purify_name(options: &PurifyOptions) -> String {
     let PurifyOptions { method, fallback, max_bytes, max_elements, max_depth, max_links } = options;
     let name = METHODS.iter().find(|(_, known)| known == method).map_or("", |(name, _)| name);
     let other = match fallback {

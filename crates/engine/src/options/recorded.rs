@@ -85,7 +85,7 @@ fn recall(recorded: &BTreeMap<String, Json>, dir: &Path) -> Result<Settings> {
 
 /// Returns a value that differs from the option's default.
 #[cfg(test)]
-pub fn another(option: &'static super::OptionSpec, words: &Path) -> Value {
+pub(crate) fn another(option: &'static super::OptionSpec, words: &Path) -> Value {
     use super::Kind;
     match (option.kind, option.name) {
         (Kind::Switch, _) => Value::Switch(option.default_of(Verb::Run).value.is_none()),

@@ -81,7 +81,7 @@ impl RunOptions {
     }
 
     /// Returns whether every document may appear in a table, not only the documents in pairs.
-    pub fn names_all(&self) -> bool {
+    pub(crate) fn names_all(&self) -> bool {
         self.output.corpus.annotate || self.cut.what.is_some()
     }
 }

@@ -70,20 +70,20 @@ pub struct Default {
 }
 
 /// No default: a switch is off, and any other option is not set.
-pub const NONE: Default = Default { value: None, shown: None };
+pub(crate) const NONE: Default = Default { value: None, shown: None };
 
 /// Returns this value as the default.
-pub const fn is(value: &'static str) -> Default {
+pub(crate) const fn is(value: &'static str) -> Default {
     Default { value: Some(value), shown: Some(value) }
 }
 
 /// Returns this value as the default, with a description for the help.
-pub const fn in_words(value: &'static str, shown: &'static str) -> Default {
+pub(crate) const fn in_words(value: &'static str, shown: &'static str) -> Default {
     Default { value: Some(value), shown: Some(shown) }
 }
 
 /// Returns a default that depends on the machine or on other options; `shown` describes it in the help.
-pub const fn depends(shown: &'static str) -> Default {
+pub(crate) const fn depends(shown: &'static str) -> Default {
     Default { value: None, shown: Some(shown) }
 }
 
@@ -110,9 +110,9 @@ pub enum Affects {
 }
 
 /// Sets a checked value in the options for a run.
-pub type Set = fn(&mut RunOptions, Given<'_>) -> Result<()>;
+pub(crate) type Set = fn(&mut RunOptions, Given<'_>) -> Result<()>;
 /// Returns the value of the option, in the form that run.json records; `None` if the option is not set.
-pub type Get = fn(&RunOptions) -> Option<Value>;
+pub(crate) type Get = fn(&RunOptions) -> Option<Value>;
 
 /// Describes one option.
 #[derive(Clone, Copy)]
@@ -207,7 +207,7 @@ impl OptionSpec {
     }
 
     /// States which results depend on the option. By default, all results do.
-    pub const fn affects(self, affects: Affects) -> OptionSpec {
+    pub(crate) const fn affects(self, affects: Affects) -> OptionSpec {
         OptionSpec { affects, ..self }
     }
 

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use super::{Kind, OPTIONS, OptionSpec};
 
 /// The flags of individual commands that appear in messages but not in the table of options.
-pub const OTHER_FLAGS: [&str; 4] = ["config", "docs", "input", "truth"];
+pub(crate) const OTHER_FLAGS: [&str; 4] = ["config", "docs", "input", "truth"];
 
 /// Selects how options are spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

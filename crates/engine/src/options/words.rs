@@ -11,16 +11,16 @@ use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::{Pipeline, TokenizerKind};
 
 /// The values of `--chain`. The option specifies whether to remove documents that are linked to the kept document only by a chain of pairs.
-pub const CHAIN: &[(&str, &str)] = &[
+pub(crate) const CHAIN: &[(&str, &str)] = &[
     ("keep", "Keep these documents unless they form a pair with a kept document"),
     ("remove", "Remove these documents, so that only one document of each cluster is kept"),
 ];
 
 /// The formats of log lines.
-pub const FORMATS: &[(&str, &str)] = &[("text", "Human-readable lines"), ("json", "One JSON object per line")];
+pub(crate) const FORMATS: &[(&str, &str)] = &[("text", "Human-readable lines"), ("json", "One JSON object per line")];
 
 /// Checks that a string is valid as a prefix for column names.
-pub fn prefix(typed: &str) -> Result<()> {
+pub(crate) fn prefix(typed: &str) -> Result<()> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if typed.bytes().all(plain) {
         return Ok(());
@@ -31,7 +31,7 @@ pub fn prefix(typed: &str) -> Result<()> {
 }
 
 /// Returns the tokenizer with this name.
-pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
+pub(crate) fn tokenizer(typed: &str) -> Result<TokenizerKind> {
     TokenizerKind::by_name(typed).ok_or_else(|| {
         let hint = did_you_mean(typed, TokenizerKind::NAMES.iter().copied());
         let names = TokenizerKind::NAMES.join(", ");
@@ -40,7 +40,7 @@ pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
 }
 
 /// Parses a scope. Returns the column of `within:` and the column of `across:`. Both are `None` if all documents are compared.
-pub fn scope(typed: &str) -> Result<[Option<String>; 2]> {
+pub(crate) fn scope(typed: &str) -> Result<[Option<String>; 2]> {
     match typed.split_once(':') {
         None if typed == "all" => Ok([None, None]),
         Some(("within", column)) if !column.is_empty() => Ok([Some(column.to_owned()), None]),
@@ -53,12 +53,12 @@ pub fn scope(typed: &str) -> Result<[Option<String>; 2]> {
 }
 
 /// Sets the scope of a recipe.
-pub fn set_scope(recipe: &mut Recipe, typed: &str) -> Result<()> {
+pub(crate) fn set_scope(recipe: &mut Recipe, typed: &str) -> Result<()> {
     Ok([recipe.within, recipe.across] = scope(typed)?)
 }
 
 /// Returns the scope of a recipe, as it would be typed.
-pub fn of_scope(recipe: &Recipe) -> String {
+pub(crate) fn of_scope(recipe: &Recipe) -> String {
     match (&recipe.within, &recipe.across) {
         (Some(column), _) => format!("within:{column}"),
         (None, Some(column)) => format!("across:{column}"),
@@ -67,7 +67,7 @@ pub fn of_scope(recipe: &Recipe) -> String {
 }
 
 /// Parses the time between checkpoints; `None` disables checkpoints.
-pub fn checkpoint(typed: &str) -> Result<Option<Duration>> {
+pub(crate) fn checkpoint(typed: &str) -> Result<Option<Duration>> {
     if typed == "never" {
         return Ok(None);
     }
@@ -90,12 +90,12 @@ pub fn checkpoint(typed: &str) -> Result<Option<Duration>> {
 }
 
 /// Returns the checkpoint interval, as it would be typed.
-pub fn of_checkpoint(every: Option<Duration>) -> String {
+pub(crate) fn of_checkpoint(every: Option<Duration>) -> String {
     every.map_or_else(|| "never".into(), |every| format!("{}s", every.as_secs()))
 }
 
 /// Reads stop words, one per line, and ignores blank lines.
-pub fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
+pub(crate) fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     let path = given.path();
     let text = read_text("stop-words", &path)?;
     run.recipe.text.stop_words =
@@ -104,7 +104,7 @@ pub fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
 }
 
 /// Reads the dictionary and checks each line. The lines are checked when the file is read so that error messages can include the file name.
-pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
+pub(crate) fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     let path = given.path();
     run.recipe.text.dictionary = Some(read_text("dictionary", &path)?);
     Pipeline::new(&run.recipe.text).map_err(|error| Error::wrong_value("dictionary", path.display(), error))?;

@@ -79,16 +79,8 @@ impl ContentHashes {
     }
 
     /// Records that the sums include all documents before number `documents`.
-    pub fn cover(&self, documents: u64) {
+    pub(crate) fn cover(&self, documents: u64) {
         self.documents.store(documents, Relaxed);
-    }
-
-    /// Restores the sums of an earlier process, which include all documents before number `documents`.
-    pub fn know(&self, sums: &[Sum], documents: u64) {
-        for (known, sum) in self.sums.iter().zip(sums) {
-            known.iter().zip(sum).for_each(|(known, sum)| known.store(*sum, Relaxed));
-        }
-        self.cover(documents);
     }
 }
 

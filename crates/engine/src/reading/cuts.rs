@@ -12,7 +12,7 @@ use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
 use dupsift_text::Analysis;
 
 /// Records the word boundaries (cuts) that many threads find.
-pub struct CutsWriter {
+pub(crate) struct CutsWriter {
     bits: Heap,
     begins: AtomicCells<u64>,
 }
@@ -25,7 +25,7 @@ impl Recorder for CutsWriter {
 
 impl CutsWriter {
     /// Returns an empty recorder for all documents, or `None` if text is not segmented with a dictionary.
-    pub fn new(session: &Session<'_>) -> Result<Option<CutsWriter>> {
+    pub(crate) fn new(session: &Session<'_>) -> Result<Option<CutsWriter>> {
         if !session.pipeline.has_dictionary() {
             return Ok(None);
         }
@@ -34,7 +34,7 @@ impl CutsWriter {
     }
 
     /// Records the cuts of one document. `scratch` is a buffer that the thread reuses.
-    pub fn push(&self, doc: u64, document: &Analysis<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn push(&self, doc: u64, document: &Analysis<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         scratch.clear();
         scratch.extend([0; LENGTH]);
         document.write_han_starts(scratch);
@@ -47,12 +47,12 @@ impl CutsWriter {
     }
 
     /// Returns the bits of the document that was recorded last, from `scratch`.
-    pub fn bits(scratch: &[u8]) -> &[u8] {
+    pub(crate) fn bits(scratch: &[u8]) -> &[u8] {
         scratch.get(LENGTH..).unwrap_or_default()
     }
 
     /// Ends the recording.
-    pub fn finish(self) -> Result<Cuts> {
+    pub(crate) fn finish(self) -> Result<Cuts> {
         Ok(Cuts { bits: self.bits.freeze()?, begins: self.begins })
     }
 }

@@ -42,7 +42,7 @@ pub struct Part {
 }
 
 /// Records the words of documents from many threads at once.
-pub struct ForwardWriter {
+pub(crate) struct ForwardWriter {
     heap: Heap,
     parts: Mutex<Vec<Part>>,
     /// The number of parts that partial checkpoints contain.
@@ -53,7 +53,7 @@ pub struct ForwardWriter {
 }
 
 /// Holds the recording state of one thread.
-pub struct ForwardThread<'w> {
+pub(crate) struct ForwardThread<'w> {
     to: &'w ForwardWriter,
     vocabulary: Vocabulary,
     records: Vec<u8>,
@@ -63,7 +63,7 @@ pub struct ForwardThread<'w> {
 
 impl Part {
     /// Returns the maximum amount of memory that the part's words may occupy, in bytes.
-    pub fn bytes_of_words(&self) -> usize {
+    pub(crate) fn bytes_of_words(&self) -> usize {
         // The length of a word takes 4 bytes in the file, and the data of a word takes up to 64 bytes in memory.
         16 * self.lengths.bytes
     }
@@ -90,7 +90,7 @@ impl Recorder for ForwardWriter {
 
 impl ForwardWriter {
     /// Starts recording; `first_lines` specifies whether the words in the first line of each document are recorded separately.
-    pub fn new(engine: &Engine<'_>, first_lines: bool) -> Result<ForwardWriter> {
+    pub(crate) fn new(engine: &Engine<'_>, first_lines: bool) -> Result<ForwardWriter> {
         // The ends of words are stored as 32-bit offsets.
         let limit = (engine.budget.a_thread / 4).min(1 << 31);
         let heap = Heap::new(engine.dir, "forward-index")?;
@@ -98,7 +98,7 @@ impl ForwardWriter {
     }
 
     /// Returns the state for one thread.
-    pub fn thread(&self) -> ForwardThread<'_> {
+    pub(crate) fn thread(&self) -> ForwardThread<'_> {
         ForwardThread {
             to: self,
             vocabulary: Vocabulary::default(),
@@ -117,7 +117,7 @@ impl ForwardWriter {
     }
 
     /// Ends the recording.
-    pub fn finish(self) -> Result<Forward> {
+    pub(crate) fn finish(self) -> Result<Forward> {
         let parts = self.parts.into_inner().unwrap_or_else(PoisonError::into_inner);
         let name = RandomState::new().hash_one(parts.len());
         Ok(Forward { heap: self.heap.freeze_in_order()?, parts, first_lines: self.first_lines, name })
@@ -126,7 +126,13 @@ impl ForwardWriter {
 
 impl ForwardThread<'_> {
     /// Records a document whose words were just counted. `known` holds the word boundaries of the document's Han characters.
-    pub fn push(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>, counts: &mut Counts) -> Result<()> {
+    pub(crate) fn push(
+        &mut self,
+        doc: u64,
+        document: &Analysis<'_>,
+        known: Option<&[u8]>,
+        counts: &mut Counts,
+    ) -> Result<()> {
         // A document without words was not counted, so the counts still hold the numbers of the previous document.
         if document.counted().is_empty() {
             counts.number(std::iter::empty());
@@ -146,7 +152,7 @@ impl ForwardThread<'_> {
     }
 
     /// Records a document as a separate part. The words of this document are not in the counts and are numbered consecutively.
-    pub fn push_alone(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>) -> Result<()> {
+    pub(crate) fn push_alone(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>) -> Result<()> {
         self.documents += 1;
         let mut next = 0;
         let numbers = self.all(document, &mut next);
@@ -183,12 +189,12 @@ impl ForwardThread<'_> {
     }
 
     /// Returns whether the words of this thread have reached their memory limit.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.vocabulary.bytes() >= self.to.limit
     }
 
     /// Ends the current part. Word numbers start over in the next part.
-    pub fn drain(&mut self) -> Result<()> {
+    pub(crate) fn drain(&mut self) -> Result<()> {
         if self.documents == 0 {
             return Ok(());
         }
@@ -256,6 +262,6 @@ impl Forward {
 
 /// Returns the error for a temporary file with unexpected contents. Only this process uses the file, so the cause can only be a defective
 /// disk.
-pub fn damaged() -> Error {
+pub(crate) fn damaged() -> Error {
     Error::Damaged { path: "forward-index".into(), why: "its contents differ from what was written".into() }
 }

@@ -106,7 +106,7 @@ impl<'s> Ids<'s> {
     }
 
     /// Returns whether ids are so long on average that their size, not the number of rows, determines when a batch is full.
-    pub fn are_long(&self) -> bool {
+    pub(crate) fn are_long(&self) -> bool {
         self.bytes() / self.shown.count().max(1) > MOST_SHORT_BYTES
     }
 

@@ -48,7 +48,7 @@ pub struct Tally {
 
 impl Tally {
     /// Returns whether the column is compared as numbers.
-    pub fn is_of_numbers(&self) -> bool {
+    pub(crate) fn is_of_numbers(&self) -> bool {
         self.numbers >= self.texts
     }
 
@@ -75,7 +75,7 @@ impl Tally {
 
 /// Holds a tally to which many threads add.
 #[derive(Debug, Default)]
-pub struct Tallying {
+pub(crate) struct Tallying {
     numbers: AtomicU64,
     typed: AtomicU64,
     texts: AtomicU64,
@@ -84,14 +84,14 @@ pub struct Tallying {
 
 impl Tallying {
     /// Returns the sum so far.
-    pub fn sum(&self) -> Tally {
+    pub(crate) fn sum(&self) -> Tally {
         let [numbers, typed, texts, broken] =
             [&self.numbers, &self.typed, &self.texts, &self.broken].map(|count| count.load(Relaxed));
         Tally { numbers, typed, texts, broken }
     }
 
     /// Adds the tally of additional rows.
-    pub fn add(&self, other: Tally) {
+    pub(crate) fn add(&self, other: Tally) {
         let Tally { numbers, typed, texts, broken } = other;
         let counts = [(&self.numbers, numbers), (&self.typed, typed), (&self.texts, texts), (&self.broken, broken)];
         counts.into_iter().for_each(|(count, more)| _ = count.fetch_add(more, Relaxed));

@@ -5,7 +5,7 @@
 
 /// Specifies whether a string is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Read {
+pub(crate) enum Read {
     /// A number.
     Number,
     /// NaN, which some writers use for a missing value. NaN counts as null.
@@ -27,7 +27,7 @@ const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 /// Appends the number that a string represents. A number consists of digits; a sign, a decimal point, a power of ten and surrounding spaces
 /// are optional. `inf` and `infinity` are also numbers, and `true` and `false` count as 1 and 0. If the string is not a number, nothing is
 /// appended.
-pub fn put_text(text: &str, out: &mut Vec<u8>) -> Read {
+pub(crate) fn put_text(text: &str, out: &mut Vec<u8>) -> Read {
     let text = text.trim();
     let (is_negative, rest) = match text.as_bytes() {
         [b'-', rest @ ..] => (true, rest),
@@ -86,7 +86,7 @@ fn power(text: &[u8]) -> Option<i64> {
 }
 
 /// Appends a float with the fewest digits that identify it, unless the float is NaN. Returns whether the float was appended.
-pub fn put_float(value: f64, out: &mut Vec<u8>) -> bool {
+pub(crate) fn put_float(value: f64, out: &mut Vec<u8>) -> bool {
     if value.is_nan() {
         return false;
     }
@@ -98,7 +98,7 @@ pub fn put_float(value: f64, out: &mut Vec<u8>) -> bool {
 }
 
 /// Appends a number that is given as a power of ten and the digits before and after the decimal point. Always returns true.
-pub fn put_number(is_negative: bool, whole: &[u8], fraction: &[u8], power: i64, out: &mut Vec<u8>) -> bool {
+pub(crate) fn put_number(is_negative: bool, whole: &[u8], fraction: &[u8], power: i64, out: &mut Vec<u8>) -> bool {
     let digit = |at: usize| if at < whole.len() { whole[at] } else { fraction[at - whole.len()] };
     let all = whole.len() + fraction.len();
     let Some(first) = (0..all).find(|&at| digit(at) != b'0') else {

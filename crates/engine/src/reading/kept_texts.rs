@@ -92,7 +92,7 @@ impl KeptTexts {
     ///
     /// # Errors
     /// See [`KeptTexts::offer`].
-    pub fn offer_batch(&self, dir: &Path, batch: &Documents, is_in_pairs: impl Fn(u64) -> bool) -> Result<()> {
+    pub(crate) fn offer_batch(&self, dir: &Path, batch: &Documents, is_in_pairs: impl Fn(u64) -> bool) -> Result<()> {
         for row in 0..batch.len() {
             if let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row))
                 && is_in_pairs(doc)
@@ -104,7 +104,7 @@ impl KeptTexts {
     }
 
     /// Records the ids of those documents in a batch whose texts are kept.
-    pub fn name_batch(&self, batch: &Documents) {
+    pub(crate) fn name_batch(&self, batch: &Documents) {
         let Some(last) = batch.len().checked_sub(1) else { return };
         let mut state = self.state();
         // The documents in a batch are in ascending order.

@@ -115,7 +115,7 @@ impl<'l> Losses<'l> {
 }
 
 /// Counts the rows and files that a session read. The files in `bad` could be used only partially or not at all.
-pub fn read_counts(session: &Session<'_>, bad: &[BadInput], used: u64, broken: u64) -> ReadCounts {
+pub(crate) fn read_counts(session: &Session<'_>, bad: &[BadInput], used: u64, broken: u64) -> ReadCounts {
     let (files, bad_bytes) = (&session.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
     // The size of a file that was partially used already includes the lost bytes.
     let gone = bad.iter().filter(|file| !file.takes_part);

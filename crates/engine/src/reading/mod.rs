@@ -16,7 +16,7 @@ pub mod losses;
 pub mod parts;
 pub mod purified;
 pub(crate) mod purified_store;
-pub mod purify_report;
+pub(crate) mod purify_report;
 pub(crate) mod read;
 pub mod rejected;
 pub mod sample;

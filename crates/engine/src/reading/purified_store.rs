@@ -30,7 +30,7 @@ const NONE: u32 = u32::MAX;
 
 impl<'k> Kept<'k> {
     /// Appends the kind of the row, the reason code (if there is one), and the strings. Each string is preceded by its four-byte length.
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let put = |out: &mut Vec<u8>, text: Option<&str>| {
             out.extend(text.map_or(NONE, |text| text.len() as u32).to_le_bytes());
             out.extend(text.unwrap_or_default().as_bytes());
@@ -95,7 +95,7 @@ impl Filling {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn new(dir: &Path, documents: u64) -> Result<Filling> {
+    pub(crate) fn new(dir: &Path, documents: u64) -> Result<Filling> {
         let heap = Heap::new(dir, "purified")?;
         Ok(Filling { heap, begins: AtomicCells::new(dir, "purified-begins", documents as usize)? })
     }
@@ -104,7 +104,7 @@ impl Filling {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn append(&self, bytes: &[u8], places: &[(u64, u64)]) -> Result<()> {
+    pub(crate) fn append(&self, bytes: &[u8], places: &[(u64, u64)]) -> Result<()> {
         let begin = self.heap.append(bytes)?;
         places.iter().for_each(|&(doc, place)| self.begins.store(doc as usize, begin + place + 1));
         Ok(())
@@ -114,7 +114,7 @@ impl Filling {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn freeze(self) -> Result<Stored> {
+    pub(crate) fn freeze(self) -> Result<Stored> {
         Ok(Stored { heap: self.heap.freeze_in_order()?, begins: self.begins })
     }
 }
@@ -196,18 +196,18 @@ pub(crate) struct Stored {
 
 impl Stored {
     /// Saves the store to a checkpoint.
-    pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
+    pub(crate) fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.heap(&self.heap)?;
         to.cells(&self.begins)
     }
 
     /// Restores the store from a checkpoint.
-    pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Stored> {
+    pub(crate) fn restore(from: &mut CheckpointReader<'_>) -> Result<Stored> {
         Ok(Stored { heap: from.heap()?, begins: from.cells()? })
     }
 
     /// Returns the stored result for a document.
-    pub fn of(&self, doc: u64) -> Kept<'_> {
+    pub(crate) fn of(&self, doc: u64) -> Kept<'_> {
         match self.begins.load(doc as usize) {
             0 => Kept::Null,
             begin => Kept::read(&self.heap, begin - 1),

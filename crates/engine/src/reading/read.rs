@@ -35,7 +35,7 @@ pub(crate) fn large_page(engine: &Engine<'_>, page: LargePage) -> Error {
 
 /// Saves the state of a pass when the pass pauses. During a pause, all threads have finished their current pieces, so the data about the
 /// documents read so far can be saved.
-pub trait Rests<T>: Sync {
+pub(crate) trait Rests<T>: Sync {
     /// Restores the saved state, including the results in `pages`. Returns the number of the first document to read.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ pub trait Rests<T>: Sync {
 }
 
 /// Holds the texts that a pass has extracted from pages so far, and the report of the pass.
-pub struct PagesSoFar<'p> {
+pub(crate) struct PagesSoFar<'p> {
     filling: &'p Filling,
     report: &'p Mutex<PurifyReport>,
 }
@@ -72,7 +72,7 @@ impl Recorder for PagesSoFar<'_> {
 }
 
 /// Implements [`Rests`] for a pass that never pauses.
-pub struct Restless;
+pub(crate) struct Restless;
 
 impl<T> Rests<T> for Restless {
     fn begin(&self, _: Option<PagesSoFar<'_>>) -> Result<u64> {
@@ -109,7 +109,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// See [`Session::read`]. Also returns any error from `rests`.
-    pub fn read_and_rest<S, T: Send>(
+    pub(crate) fn read_and_rest<S, T: Send>(
         &self,
         name: &str,
         want: &Want,

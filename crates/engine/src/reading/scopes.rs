@@ -52,7 +52,7 @@ impl Scopes {
     }
 
     /// Restores previously recorded scopes.
-    pub fn know(&self, noted: Noted) {
+    pub(crate) fn know(&self, noted: Noted) {
         // The scopes are the same in every pass, so scopes that are already set need not be replaced.
         _ = self.0.set(noted);
     }

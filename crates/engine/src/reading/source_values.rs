@@ -15,7 +15,7 @@ use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Shuffle};
 use dupsift_tables::Documents;
 
 /// Records the values of documents from many threads at once.
-pub struct SourceRecorder<'j> {
+pub(crate) struct SourceRecorder<'j> {
     column: &'j str,
     heap: Heap,
     begins: AtomicCells<u64>,
@@ -32,20 +32,20 @@ impl<'j> SourceRecorder<'j> {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn new(session: &'j Session<'_>) -> Result<Option<SourceRecorder<'j>>> {
+    pub(crate) fn new(session: &'j Session<'_>) -> Result<Option<SourceRecorder<'j>>> {
         let Some(column) = &session.options.guards.source_column else { return Ok(None) };
         let begins = AtomicCells::new(session.engine.dir, "source-begins", session.documents() as usize)?;
         Ok(Some(SourceRecorder { column, heap: Heap::new(session.engine.dir, "source-values")?, begins }))
     }
 
     /// Returns `want` with the column added.
-    pub fn want(session: &Session<'_>, want: Want) -> Want {
+    pub(crate) fn want(session: &Session<'_>, want: Want) -> Want {
         want.with_values(session.options.guards.source_column.as_ref())
     }
 
     /// Records the values of a batch. Strings are recorded unchanged, and numbers and booleans are converted to text. Nulls and values of
     /// other types are not recorded.
-    pub fn record(&self, batch: &Documents) -> Result<()> {
+    pub(crate) fn record(&self, batch: &Documents) -> Result<()> {
         let Some(values) = batch.spelled_column(self.column)? else { return Ok(()) };
         let (mut bytes, mut places, mut last) = (Vec::new(), Vec::new(), None);
         for row in 0..batch.len() {
@@ -71,14 +71,14 @@ impl<'j> SourceRecorder<'j> {
     }
 
     /// Records the value of one document that another process has read.
-    pub fn take_part(&self, doc: u64, value: &[u8]) -> Result<()> {
+    pub(crate) fn take_part(&self, doc: u64, value: &[u8]) -> Result<()> {
         let begin = self.heap.append_both(&(value.len() as u32).to_le_bytes(), value)?;
         self.begins.store(doc as usize, begin + 1);
         Ok(())
     }
 
     /// Ends the recording.
-    pub fn finish(self) -> Result<SourceValues> {
+    pub(crate) fn finish(self) -> Result<SourceValues> {
         Ok(SourceValues { heap: self.heap.freeze()?, begins: self.begins })
     }
 }

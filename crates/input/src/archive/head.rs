@@ -14,7 +14,7 @@ pub(super) struct Fields(Vec<(String, String)>);
 
 impl Fields {
     /// Parses the fields in these lines, which end with LF or CRLF. Bytes that are not UTF-8 become U+FFFD.
-    pub fn of(lines: &[u8]) -> Fields {
+    pub(crate) fn of(lines: &[u8]) -> Fields {
         // The parser accepts only response headers, so a status line is added.
         let mut head = b"HTTP/1.1 200 OK\r\n".to_vec();
         let mut count = 0;
@@ -49,12 +49,12 @@ impl Fields {
     }
 
     /// Returns the value of the first field with this lowercase name; `None` if it is missing or empty.
-    pub fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value.as_str())
     }
 
     /// Returns the values of all fields with this name.
-    pub fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
+    pub(crate) fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
         self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }

@@ -71,23 +71,23 @@ impl Records {
     ///
     /// # Errors
     /// Returns the same errors as [`Members::new`].
-    pub fn new(file: File, packing: Packing, window_bytes: u64, from: u64) -> io::Result<Records> {
+    pub(crate) fn new(file: File, packing: Packing, window_bytes: u64, from: u64) -> io::Result<Records> {
         let members = Members::new(file, packing, window_bytes, from)?;
         Ok(Records { members, inside: false, told: false, begun: None, start: from, fresh: false, line: Vec::new() })
     }
 
     /// Returns a description of the data after the last member; valid once the end is reached.
-    pub fn rest(&self) -> Option<Rest> {
+    pub(crate) fn rest(&self) -> Option<Rest> {
         self.members.rest()
     }
 
     /// Returns the position of the current record in a plain file, or the position of its member in a compressed file.
-    pub fn start(&self) -> u64 {
+    pub(crate) fn start(&self) -> u64 {
         self.start
     }
 
     /// Returns whether a read may begin at [`Records::start`].
-    pub fn is_fresh(&self) -> bool {
+    pub(crate) fn is_fresh(&self) -> bool {
         self.fresh
     }
 
@@ -95,7 +95,7 @@ impl Records {
     ///
     /// # Errors
     /// Returns the I/O error; damage is returned as [`Found::Broken`].
-    pub fn next(&mut self) -> io::Result<Option<Found>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<Found>> {
         loop {
             if let Some((start, known)) = self.begun.take() {
                 self.begin(start);
@@ -138,7 +138,7 @@ impl Records {
     ///
     /// # Errors
     /// Returns the I/O error.
-    pub fn held(&mut self, head: &Head) -> io::Result<u64> {
+    pub(crate) fn held(&mut self, head: &Head) -> io::Result<u64> {
         let is_held = (LONG_BLOCK..=MAX_BLOCK).contains(&head.length);
         Ok(if is_held && !is_no_page(&head.fields, self.members.fill()?) { head.length } else { 0 })
     }
@@ -148,7 +148,7 @@ impl Records {
     /// # Errors
     /// Returns the I/O error. The inner error contains the reason why the record is unusable: it is broken, or too long to be held in
     /// memory.
-    pub fn block(&mut self, head: &Head, mut into: Option<&mut Vec<u8>>) -> io::Result<Result<(), Rejection>> {
+    pub(crate) fn block(&mut self, head: &Head, mut into: Option<&mut Vec<u8>>) -> io::Result<Result<(), Rejection>> {
         let from = self.members.position();
         let long = head.length > MAX_BLOCK;
         if self.members.is_plain() {

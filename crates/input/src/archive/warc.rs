@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// The columns of a web archive in addition to its pages. All of them are strings: the address without angle brackets; the time of the
 /// crawl; the media type sent by the server (or, if the record is not a server response, the type in the archive); the record id as
 /// written; and the digest of the page or, if it is missing, the digest of the block.
-pub const COLUMNS: [&str; 5] = ["url", "date", "content_type", "record_id", "digest"];
+pub(crate) const COLUMNS: [&str; 5] = ["url", "date", "content_type", "record_id", "digest"];
 
 /// The number of bytes of the file between recorded start positions.
 const MARK_BYTES: u64 = 1 << 20;

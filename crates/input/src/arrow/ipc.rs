@@ -103,7 +103,7 @@ impl Layout {
     ///
     /// # Errors
     /// Returns the reason why the file cannot be read.
-    pub fn of(file: &File) -> Result<Layout, String> {
+    pub(crate) fn of(file: &File) -> Result<Layout, String> {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
         let whole = |why: String| match why == BIG_ENDIAN {
             true => why,
@@ -228,7 +228,7 @@ impl Layout {
     }
 
     /// Returns the columns of the file.
-    pub fn shown(&self) -> Vec<Shown> {
+    pub(crate) fn shown(&self) -> Vec<Shown> {
         let fields = self.schema.iter().flat_map(|schema| schema.fields().iter());
         let shown = fields.map(|field| Shown {
             name: field.name().clone(),

@@ -182,7 +182,7 @@ impl Coding {
 
 /// The encoding of individual lines.
 #[derive(Clone, Copy, Debug)]
-pub struct LineEncoding {
+pub(crate) struct LineEncoding {
     /// The encoding, which has the same line breaks as ASCII.
     pub encoding: &'static encoding_rs::Encoding,
     /// Whether the encoding was guessed; if so, lines in UTF-8 are not decoded.
@@ -204,12 +204,12 @@ pub(crate) enum Unpacked {
 
 impl Unpacked {
     /// Returns a description of the data after the last compressed part, if any. The result is valid only after everything has been read.
-    pub fn behind(&self) -> Option<Behind> {
+    pub(crate) fn behind(&self) -> Option<Behind> {
         if let Unpacked::Packed(unpack) = self { unpack.behind() } else { None }
     }
 
     /// Returns the damage that makes the bytes end early, if any. The result is valid only after everything has been read.
-    pub fn damage(&self) -> Option<&Damage> {
+    pub(crate) fn damage(&self) -> Option<&Damage> {
         if let Unpacked::Packed(unpack) = self { unpack.damage() } else { None }
     }
 }
@@ -257,12 +257,12 @@ struct Decoding {
 
 impl Text {
     /// Returns the same as [`Unpacked::behind`].
-    pub fn behind(&self) -> Option<Behind> {
+    pub(crate) fn behind(&self) -> Option<Behind> {
         self.bytes.behind()
     }
 
     /// Returns the same as [`Unpacked::damage`].
-    pub fn damage(&self) -> Option<&Damage> {
+    pub(crate) fn damage(&self) -> Option<&Damage> {
         self.bytes.damage()
     }
 }

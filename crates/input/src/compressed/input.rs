@@ -15,7 +15,7 @@ pub(super) struct Input {
 
 impl Input {
     /// Creates an input that starts at the first byte.
-    pub fn new(file: File) -> io::Result<Input> {
+    pub(crate) fn new(file: File) -> io::Result<Input> {
         let size = file.metadata()?.len();
         let mut file = BufReader::with_capacity(BUFFER_BYTES, file);
         file.seek(SeekFrom::Start(0))?;
@@ -23,23 +23,23 @@ impl Input {
     }
 
     /// Returns the position of the next byte.
-    pub fn at(&self) -> u64 {
+    pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
     /// Returns the next bytes, or no bytes at the end of the file.
-    pub fn fill(&mut self) -> io::Result<&[u8]> {
+    pub(crate) fn fill(&mut self) -> io::Result<&[u8]> {
         self.file.fill_buf()
     }
 
     /// Advances past bytes that the preceding call to [`Input::fill`] returned.
-    pub fn consume(&mut self, bytes: usize) {
+    pub(crate) fn consume(&mut self, bytes: usize) {
         self.file.consume(bytes);
         self.at += bytes as u64;
     }
 
     /// Moves to a position, or to the end of the file if the position is beyond the end. The buffer is kept if the new position is in it.
-    pub fn seek(&mut self, to: u64) -> io::Result<()> {
+    pub(crate) fn seek(&mut self, to: u64) -> io::Result<()> {
         let to = to.min(self.size);
         match (i64::try_from(to), i64::try_from(self.at)) {
             (Ok(new), Ok(old)) => self.file.seek_relative(new - old)?,
@@ -50,14 +50,14 @@ impl Input {
     }
 
     /// Advances by `bytes` bytes. Returns the number of bytes skipped, which is less than `bytes` if the file ends first.
-    pub fn skip(&mut self, bytes: u64) -> io::Result<u64> {
+    pub(crate) fn skip(&mut self, bytes: u64) -> io::Result<u64> {
         let from = self.at;
         self.seek(from.saturating_add(bytes))?;
         Ok(self.at.saturating_sub(from))
     }
 
     /// Returns the next `N` bytes without advancing, or fewer bytes at the end of the file.
-    pub fn peek<const N: usize>(&mut self) -> io::Result<Vec<u8>> {
+    pub(crate) fn peek<const N: usize>(&mut self) -> io::Result<Vec<u8>> {
         let there = self.fill()?;
         if there.len() >= N {
             return Ok(there[..N].to_vec());
@@ -69,7 +69,7 @@ impl Input {
     }
 
     /// Returns the next `bytes` bytes (or fewer at the end of the file), and advances past them.
-    pub fn take(&mut self, bytes: u64) -> io::Result<Vec<u8>> {
+    pub(crate) fn take(&mut self, bytes: u64) -> io::Result<Vec<u8>> {
         let mut taken = Vec::new();
         self.file.by_ref().take(bytes).read_to_end(&mut taken)?;
         self.at += taken.len() as u64;
@@ -77,7 +77,7 @@ impl Input {
     }
 
     /// Advances past the next occurrence of `byte`. Returns `false` if there is no further occurrence.
-    pub fn skip_until(&mut self, byte: u8) -> io::Result<bool> {
+    pub(crate) fn skip_until(&mut self, byte: u8) -> io::Result<bool> {
         loop {
             let there = self.fill()?;
             let (length, end) = (there.len(), there.iter().position(|&other| other == byte));
@@ -90,7 +90,7 @@ impl Input {
 
     /// Moves to the next occurrence of `what`, or to the end of the file. Returns whether `what` was found, and whether only zeros were
     /// skipped.
-    pub fn find(&mut self, what: &[u8]) -> io::Result<(bool, bool)> {
+    pub(crate) fn find(&mut self, what: &[u8]) -> io::Result<(bool, bool)> {
         let mut only_zeros = true;
         loop {
             let there = self.fill()?;

@@ -79,7 +79,7 @@ impl Members {
     ///
     /// # Errors
     /// Returns the I/O error, or an error if a dictionary is unusable.
-    pub fn new(file: File, packing: Packing, window_bytes: u64, from: u64) -> io::Result<Members> {
+    pub(crate) fn new(file: File, packing: Packing, window_bytes: u64, from: u64) -> io::Result<Members> {
         let mut input = Input::new(file)?;
         let codec = match packing {
             Packing::Gzip => Codec::Gz(Decompress::new(false), Crc::new()),
@@ -112,7 +112,7 @@ impl Members {
 
     /// Sets the size of the buffer for unpacked bytes. A larger buffer reduces the cost per byte for long members, because some bytes are
     /// copied a second time at the end of each buffer.
-    pub fn holding(mut self, bytes: usize) -> Members {
+    pub(crate) fn holding(mut self, bytes: usize) -> Members {
         if !self.is_plain() {
             self.out = vec![0; bytes];
         }
@@ -120,37 +120,37 @@ impl Members {
     }
 
     /// Returns whether the file is uncompressed, so that any position can be reached by seeking.
-    pub fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         matches!(self.codec, Codec::Plain)
     }
 
     /// Returns where the open member begins in the file.
-    pub fn start(&self) -> u64 {
+    pub(crate) fn start(&self) -> u64 {
         self.start
     }
 
     /// Returns whether a read that starts at the open member would return the same data as this read.
-    pub fn is_fresh(&self) -> bool {
+    pub(crate) fn is_fresh(&self) -> bool {
         self.start >= self.furthest
     }
 
     /// Returns the position of the next unread byte of the file.
-    pub fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.input.at()
     }
 
     /// Moves to a position in a plain file.
-    pub fn seek(&mut self, to: u64) -> io::Result<()> {
+    pub(crate) fn seek(&mut self, to: u64) -> io::Result<()> {
         self.input.seek(to)
     }
 
     /// Returns the fault of the member, if any; valid once all bytes of the member have been read.
-    pub fn fault(&self) -> Option<Fault> {
+    pub(crate) fn fault(&self) -> Option<Fault> {
         self.fault
     }
 
     /// Returns the next bytes of the open member; empty at its end.
-    pub fn fill(&mut self) -> io::Result<&[u8]> {
+    pub(crate) fn fill(&mut self) -> io::Result<&[u8]> {
         if self.is_plain() {
             return self.input.fill();
         }
@@ -161,12 +161,12 @@ impl Members {
     }
 
     /// Advances past bytes returned by [`Members::fill`].
-    pub fn consume(&mut self, bytes: usize) {
+    pub(crate) fn consume(&mut self, bytes: usize) {
         if self.is_plain() { self.input.consume(bytes) } else { self.from += bytes }
     }
 
     /// Advances by up to this many bytes. Returns the number of skipped bytes, which is smaller if the member ends first.
-    pub fn skip(&mut self, bytes: u64) -> io::Result<u64> {
+    pub(crate) fn skip(&mut self, bytes: u64) -> io::Result<u64> {
         if self.is_plain() {
             return self.input.skip(bytes);
         }
@@ -183,7 +183,7 @@ impl Members {
     }
 
     /// Returns whether the unread part of the open member begins with `what`, which must be short.
-    pub fn starts_with(&mut self, what: &[u8]) -> io::Result<bool> {
+    pub(crate) fn starts_with(&mut self, what: &[u8]) -> io::Result<bool> {
         if self.is_plain() {
             return Ok(self.input.peek::<8>()?.starts_with(what));
         }
@@ -198,7 +198,7 @@ impl Members {
     }
 
     /// Moves to the next member. The open member must have been read to its end.
-    pub fn next(&mut self) -> io::Result<Next> {
+    pub(crate) fn next(&mut self) -> io::Result<Next> {
         if std::mem::take(&mut self.found) {
             return Ok(Next::Member);
         }
@@ -226,7 +226,7 @@ impl Members {
 
     /// Moves to the next member of a file whose members together form a single stream of text. [`Members::rest`] reports the data after the
     /// last member. Such data counts as garbage if no member precedes it, or if bytes that look like the start of a member follow it.
-    pub fn next_whole(&mut self) -> io::Result<Next> {
+    pub(crate) fn next_whole(&mut self) -> io::Result<Next> {
         let start = self.input.at();
         if let Some(next) = self.begin()? {
             return Ok(next);
@@ -244,7 +244,7 @@ impl Members {
     }
 
     /// Returns a description of the data after the last member; valid once the end is reached.
-    pub fn rest(&self) -> Option<Rest> {
+    pub(crate) fn rest(&self) -> Option<Rest> {
         self.rest
     }
 

@@ -218,7 +218,7 @@ fn not_kept(folder: &Path, error: &io::Error) {
 
 /// The blocks of one file; some blocks may not have been written yet.
 #[derive(Debug)]
-pub struct Written(Arc<Mutex<Vec<Block>>>);
+pub(crate) struct Written(Arc<Mutex<Vec<Block>>>);
 
 /// Reads the text of a file and repacks it at the same time.
 pub(crate) struct Tee<'r> {
@@ -239,19 +239,19 @@ impl<'r> Tee<'r> {
     ///
     /// # Errors
     /// Returns the I/O error.
-    pub fn new(file: File, coding: Coding, repacking: Option<&'r Repacking>) -> io::Result<Tee<'r>> {
+    pub(crate) fn new(file: File, coding: Coding, repacking: Option<&'r Repacking>) -> io::Result<Tee<'r>> {
         let to = |repacking| To { repacking, of: Arc::default(), start: 0, block: Vec::new() };
         let to = repacking.filter(|repacking| repacking.takes(coding)).map(to);
         Ok(Tee { text: coding.text(file)?, to })
     }
 
     /// Returns whether the text is being repacked.
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.to.is_some()
     }
 
     /// Ends a block before this byte of the text. The byte must be in the current block or be the last byte that was read.
-    pub fn cut(&mut self, at: u64) {
+    pub(crate) fn cut(&mut self, at: u64) {
         if let Some(to) = &mut self.to {
             let before = at.saturating_sub(to.start) as usize;
             let rest = to.block.split_off(before.min(to.block.len()));
@@ -260,19 +260,19 @@ impl<'r> Tee<'r> {
     }
 
     /// Ends the last block once everything has been read.
-    pub fn end(&mut self) -> Option<Written> {
+    pub(crate) fn end(&mut self) -> Option<Written> {
         let mut to = self.to.take()?;
         to.end(Vec::new());
         Some(Written(to.of))
     }
 
     /// Returns the same as [`Text::behind`].
-    pub fn behind(&self) -> Option<Behind> {
+    pub(crate) fn behind(&self) -> Option<Behind> {
         self.text.behind()
     }
 
     /// Returns the same as [`Text::damage`].
-    pub fn damage(&self) -> Option<&Damage> {
+    pub(crate) fn damage(&self) -> Option<&Damage> {
         self.text.damage()
     }
 }

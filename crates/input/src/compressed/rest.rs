@@ -22,7 +22,7 @@ pub(crate) struct Behind {
 }
 
 impl Behind {
-    pub fn of(rest: &Rest) -> Behind {
+    pub(crate) fn of(rest: &Rest) -> Behind {
         let Rest { start, bytes, .. } = *rest;
         let is_lost = !rest.only_zeros && (bytes > FEW_BYTES || rest.is_damaged);
         let what = match (rest.only_zeros, is_lost) {
@@ -37,7 +37,7 @@ impl Behind {
     }
 
     /// Returns either a note or the lost part.
-    pub fn notes(behind: Option<Behind>) -> (Vec<String>, Option<Lost>) {
+    pub(crate) fn notes(behind: Option<Behind>) -> (Vec<String>, Option<Lost>) {
         match behind {
             None => (Vec::new(), None),
             Some(Behind { said, lost: 0 }) => (vec![said], None),

@@ -29,18 +29,18 @@ impl Unpack {
     ///
     /// # Errors
     /// Returns the I/O error.
-    pub fn new(file: File, packing: Packing, window_bytes: u64) -> io::Result<Unpack> {
+    pub(crate) fn new(file: File, packing: Packing, window_bytes: u64) -> io::Result<Unpack> {
         let members = Members::new(file, packing, window_bytes, 0)?.holding(HELD_BYTES);
         Ok(Unpack { members, packing, inside: false, ended: false, bytes: 0, before: 0, damage: None })
     }
 
     /// Returns a description of the data after the last member; valid once everything has been read.
-    pub fn behind(&self) -> Option<Behind> {
+    pub(crate) fn behind(&self) -> Option<Behind> {
         self.members.rest().as_ref().map(Behind::of)
     }
 
     /// Returns the damage that ends the unpacked data early, if any; valid once everything has been read.
-    pub fn damage(&self) -> Option<&Damage> {
+    pub(crate) fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
     }
 

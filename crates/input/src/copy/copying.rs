@@ -11,11 +11,11 @@ use dupsift_core::error::{Error, Result};
 use std::path::Path;
 
 /// A function that waits until the given number of bytes of memory is available, and reserves them while another function runs.
-pub type Hold<'c> = dyn Fn(u64, &mut dyn FnMut()) -> Result<()> + 'c;
+pub(crate) type Hold<'c> = dyn Fn(u64, &mut dyn FnMut()) -> Result<()> + 'c;
 
 /// A function that returns whether a page fits into memory. The arguments are the size of the page and the size of its longest value, in
 /// bytes.
-pub type Fits<'c> = dyn Fn(u64, u64) -> bool + 'c;
+pub(crate) type Fits<'c> = dyn Fn(u64, u64) -> bool + 'c;
 
 /// Holds the arguments for copying rows of a file.
 pub struct Copying<'c> {

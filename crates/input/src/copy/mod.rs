@@ -4,6 +4,6 @@
 //! be copied. `corpus::copy` copies the files of a corpus.
 
 pub(crate) mod added;
-pub mod copying;
+pub(crate) mod copying;
 pub(crate) mod edits;
 pub(crate) mod output;

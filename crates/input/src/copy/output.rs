@@ -19,12 +19,12 @@ pub(crate) struct Stop(Arc<Mutex<Option<Error>>>);
 
 impl Stop {
     /// Records an error that does not concern the input file.
-    pub fn note(&self, error: Error) {
+    pub(crate) fn note(&self, error: Error) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
     /// Returns the recorded error, if there is one.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 }
@@ -38,7 +38,7 @@ pub(crate) struct Output {
 
 impl Output {
     /// Creates a new file.
-    pub fn create(path: &Path, stop: &Stop) -> Result<Output> {
+    pub(crate) fn create(path: &Path, stop: &Stop) -> Result<Output> {
         let file = safe_fs::create(path).map_err(Error::io("create", path))?;
         Ok(Output { file, stop: stop.clone(), path: path.into() })
     }
@@ -73,7 +73,7 @@ pub(crate) enum Packed {
 
 impl Packed {
     /// Begins the file.
-    pub fn new(out: Output, packing: Packing) -> io::Result<Packed> {
+    pub(crate) fn new(out: Output, packing: Packing) -> io::Result<Packed> {
         let out = BufWriter::with_capacity(BUFFER_BYTES, out);
         Ok(match packing {
             Packing::Plain => Packed::Plain(out),
@@ -83,7 +83,7 @@ impl Packed {
     }
 
     /// Writes bytes.
-    pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Packed::Plain(out) => out.write_all(bytes),
             Packed::Gzip(out) => out.write_all(bytes),
@@ -92,7 +92,7 @@ impl Packed {
     }
 
     /// Finishes the file.
-    pub fn end(self) -> io::Result<()> {
+    pub(crate) fn end(self) -> io::Result<()> {
         let mut out = match self {
             Packed::Plain(out) => out,
             Packed::Gzip(out) => out.finish()?,

@@ -16,7 +16,7 @@ use std::path::Path;
 
 impl InputFile {
     /// Returns whether the file is standard input.
-    pub fn is_standard_input(&self) -> bool {
+    pub(crate) fn is_standard_input(&self) -> bool {
         is_standard_input(&self.path, &self.label)
     }
 

@@ -418,11 +418,6 @@ impl Source {
         self.files.iter().any(|file| file.has_several)
     }
 
-    /// Returns the kind of ids in each file, as in [`InputFile::id`].
-    pub fn id_kinds(&self) -> Vec<Option<IdKind>> {
-        self.files.iter().map(|file| file.id).collect()
-    }
-
     /// Returns the file that contains a document, and the document's row in that file, counted from 0.
     ///
     /// # Panics

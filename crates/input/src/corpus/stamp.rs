@@ -60,7 +60,7 @@ impl Stamp {
     }
 
     /// Returns whether two files have the same size and modification time; their contents may differ.
-    pub fn looks_like(&self, other: &Stamp) -> bool {
+    pub(crate) fn looks_like(&self, other: &Stamp) -> bool {
         self.bytes == other.bytes && self.modified == other.modified
     }
 }

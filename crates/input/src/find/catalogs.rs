@@ -37,7 +37,7 @@ pub(crate) enum Aside {
 
 impl Aside {
     /// Returns why rows may be missing; `None` if the file cannot contain rows that belong to the data.
-    pub fn lost(self) -> Option<&'static str> {
+    pub(crate) fn lost(self) -> Option<&'static str> {
         match self {
             Aside::Description | Aside::Cache => None,
             Aside::Unlisted => Some("state.json in its folder does not list it; pass the file by name to read it"),
@@ -59,7 +59,7 @@ pub(crate) struct Catalog {
 impl Catalog {
     /// Reads the catalog of a folder that contains entries with these names. It is read only if `is_followed` returns true, because it may be
     /// a link that leads out of the inputs.
-    pub fn of(folder: &Path, names: &[OsString], is_followed: impl FnOnce(&Path) -> bool) -> Catalog {
+    pub(crate) fn of(folder: &Path, names: &[OsString], is_followed: impl FnOnce(&Path) -> bool) -> Catalog {
         let has = |name: &str| names.iter().any(|there| there == name);
         let state = Some(folder.join(STATE)).filter(|state| has(STATE) && is_followed(state));
         let mut listed = state.and_then(|state| listed(&state));
@@ -70,14 +70,14 @@ impl Catalog {
     }
 
     /// Returns the data files that are not among these names.
-    pub fn missing(&self, names: &[OsString]) -> Vec<String> {
+    pub(crate) fn missing(&self, names: &[OsString]) -> Vec<String> {
         let Some(listed) = &self.listed else { return Vec::new() };
         let there: HashSet<&OsStr> = names.iter().map(OsString::as_os_str).collect();
         listed.iter().filter(|name| !there.contains(OsStr::new(name))).cloned().collect()
     }
 
     /// Returns why a file in the folder is not data; `None` if it may be data.
-    pub fn aside(&self, name: &str) -> Option<Aside> {
+    pub(crate) fn aside(&self, name: &str) -> Option<Aside> {
         if ABOUT.contains(&name) || (name == STATE && self.listed.is_some()) {
             let is_damaged = name == STATE && self.is_damaged;
             return Some(if is_damaged { Aside::Damaged } else { Aside::Description });

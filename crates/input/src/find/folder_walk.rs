@@ -86,7 +86,7 @@ impl<'w> Walk<'w> {
     ///
     /// # Errors
     /// Returns an error if a folder cannot be listed, or if it is part of a table in a format that is not read.
-    pub fn of(
+    pub(crate) fn of(
         folder: &Path,
         follows: Follows<'w>,
         asks: &'w dyn Fn(&Path, &[OsString]) -> bool,

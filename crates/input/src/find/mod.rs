@@ -6,6 +6,6 @@ mod folder_walk;
 pub(crate) mod foreign;
 pub(crate) mod glob;
 pub(crate) mod hive;
-pub mod inputs;
+pub(crate) mod inputs;
 pub(crate) mod standard_input;
-pub mod unread;
+pub(crate) mod unread;

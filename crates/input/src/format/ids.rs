@@ -18,7 +18,7 @@ pub trait Ids: Sync {
 }
 
 /// The outcome of reading ids.
-pub type IdsRead = std::result::Result<(), Failed>;
+pub(crate) type IdsRead = std::result::Result<(), Failed>;
 
 /// Names the columns of a file of ids.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ pub struct IdRow<'v> {
 }
 
 /// A function that receives the values of a row, or the reason why the row is unusable. The function returns whether to continue.
-pub type EachIds<'e> = dyn FnMut(std::result::Result<IdRow<'_>, Rejection>) -> Result<bool> + 'e;
+pub(crate) type EachIds<'e> = dyn FnMut(std::result::Result<IdRow<'_>, Rejection>) -> Result<bool> + 'e;
 
 /// The reason why reading ids ended early.
 #[derive(Debug)]
@@ -72,12 +72,12 @@ pub(crate) struct IdBatches<'n> {
 
 impl<'n> IdBatches<'n> {
     /// Prepares for batches that have two columns with ids and possibly one with labels. `strings` names the string columns.
-    pub fn new(names: [&'n str; 2], label: Option<&'n str>, strings: &'n [String]) -> IdBatches<'n> {
+    pub(crate) fn new(names: [&'n str; 2], label: Option<&'n str>, strings: &'n [String]) -> IdBatches<'n> {
         IdBatches { names, label, strings, texts: [String::new(), String::new()] }
     }
 
     /// Calls `each` for every row of a batch. Returns whether to continue.
-    pub fn pass_on(&mut self, batch: &RecordBatch, each: &mut EachIds<'_>) -> std::result::Result<bool, Failed> {
+    pub(crate) fn pass_on(&mut self, batch: &RecordBatch, each: &mut EachIds<'_>) -> std::result::Result<bool, Failed> {
         let of = |name: &str| {
             Documents::of_bytes(0, batch.clone(), (None, Some(name)), self.strings, false)
                 .map_err(|error: Error| error.to_string())

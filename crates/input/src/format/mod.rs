@@ -4,18 +4,18 @@
 //! rows are copied ([`Copies`]), and how ids are read from files that are not part of the corpus ([`Ids`]).
 
 pub(crate) mod columns;
-pub mod copies;
-pub mod facts;
-pub mod ids;
+pub(crate) mod copies;
+pub(crate) mod facts;
+pub(crate) mod ids;
 pub(crate) mod known;
 pub(crate) mod nested;
-pub mod open;
-pub mod read;
-pub mod schema;
+pub(crate) mod open;
+pub(crate) mod read;
+pub(crate) mod schema;
 pub(crate) mod signs;
-pub mod starts;
-pub mod stretch;
-pub mod want;
+pub(crate) mod starts;
+pub(crate) mod stretch;
+pub(crate) mod want;
 
 use crate::compressed::coding::Coding;
 use crate::format::copies::Copies;

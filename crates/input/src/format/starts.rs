@@ -18,7 +18,7 @@ pub struct Within<'r> {
 }
 
 /// The rows at which a read of a piece may begin, in ascending order. Rows are counted from the first row of the piece.
-pub type Starts = Arc<[u64]>;
+pub(crate) type Starts = Arc<[u64]>;
 
 /// Returns the page start nearest to `row`; `row` itself if no page start is known.
 pub(crate) fn nearest(starts: &[u64], row: u64) -> u64 {

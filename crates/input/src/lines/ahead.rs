@@ -13,12 +13,12 @@ pub(super) struct Ahead {
 
 impl Ahead {
     /// Returns the next bytes; empty only once all bytes have been used.
-    pub fn look<'a, R: BufRead>(&'a self, reader: &'a mut R) -> io::Result<&'a [u8]> {
+    pub(crate) fn look<'a, R: BufRead>(&'a self, reader: &'a mut R) -> io::Result<&'a [u8]> {
         if self.at < self.bytes.len() { Ok(&self.bytes[self.at..]) } else { filled(reader) }
     }
 
     /// Marks bytes as used.
-    pub fn consume<R: BufRead>(&mut self, reader: &mut R, bytes: usize) {
+    pub(crate) fn consume<R: BufRead>(&mut self, reader: &mut R, bytes: usize) {
         if self.at == self.bytes.len() {
             return reader.consume(bytes);
         }
@@ -33,7 +33,7 @@ impl Ahead {
     }
 
     /// Reads more bytes and keeps the current bytes. Returns `false` at the end.
-    pub fn more<R: BufRead>(&mut self, reader: &mut R) -> io::Result<bool> {
+    pub(crate) fn more<R: BufRead>(&mut self, reader: &mut R) -> io::Result<bool> {
         self.bytes.drain(..self.at);
         self.at = 0;
         if self.bytes.is_empty() {

@@ -21,12 +21,12 @@ pub(super) struct Begun {
 
 impl Begun {
     /// Begins a line. `is_first` states whether the line is the first of a file, which may begin with a byte order mark.
-    pub fn new(is_first: bool, white: fn(&u8) -> bool, is_utf8: bool) -> Begun {
+    pub(crate) fn new(is_first: bool, white: fn(&u8) -> bool, is_utf8: bool) -> Begun {
         Begun { marked: 0, may_be_marked: is_first, is_blank: true, white, is_utf8, letter: Vec::new() }
     }
 
     /// Returns earlier bytes that turned out not to belong to a byte order mark, and the part without a byte order mark.
-    pub fn goes_on<'p>(&mut self, mut part: &'p [u8]) -> (&'static [u8], &'p [u8]) {
+    pub(crate) fn goes_on<'p>(&mut self, mut part: &'p [u8]) -> (&'static [u8], &'p [u8]) {
         let mut no_mark: &[u8] = &[];
         while let (true, Some((first, rest))) = (self.may_be_marked, part.split_first()) {
             self.may_be_marked = *first == MARK[self.marked];
@@ -59,7 +59,7 @@ impl Begun {
     }
 
     /// Returns the bytes of an incomplete byte order mark at the end of the line.
-    pub fn ends(&mut self) -> &'static [u8] {
+    pub(crate) fn ends(&mut self) -> &'static [u8] {
         let no_mark = if self.may_be_marked { &MARK[..self.marked] } else { &[] };
         self.is_blank = self.is_blank && no_mark.is_empty() && self.letter.is_empty();
         no_mark

@@ -23,7 +23,7 @@ pub(super) struct Held<'l> {
 }
 
 impl Held<'_> {
-    pub fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         let some = bytes.len().min(usize::try_from(self.room).unwrap_or(usize::MAX));
         self.room -= some as u64;
         if self.line.len() + some > KEPT_BYTES && self.line.capacity() < MAPPED_BYTES {
@@ -39,7 +39,7 @@ impl Held<'_> {
         }
     }
 
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         if let Some(decoder) = &mut self.decoder {
             decode_on(decoder, &[], true, self.line);
         }

@@ -92,7 +92,7 @@ pub(crate) struct End {
 
 impl Items {
     /// Returns the state at the beginning of the file, before the bracket that opens the array, or, unless `is_first`, between two items.
-    pub fn new(is_first: bool) -> Items {
+    pub(crate) fn new(is_first: bool) -> Items {
         Items {
             previous: if is_first { 0 } else { b',' },
             is_closed: false,
@@ -113,32 +113,32 @@ impl Items {
     }
 
     /// Returns whether the array is open or was closed.
-    pub fn has_begun(&self) -> bool {
+    pub(crate) fn has_begun(&self) -> bool {
         self.previous != 0
     }
 
     /// Returns whether the array has begun and has no closing bracket.
-    pub fn lacks_end(&self) -> bool {
+    pub(crate) fn lacks_end(&self) -> bool {
         self.has_begun() && !self.is_closed
     }
 
     /// Returns whether the current item ends with a closing bracket outside of strings.
-    pub fn ends_with_bracket(&self) -> bool {
+    pub(crate) fn ends_with_bracket(&self) -> bool {
         !self.in_string && self.last == b']'
     }
 
     /// Returns the number of missing, misplaced and surplus commas and brackets.
-    pub fn defects(&self) -> u64 {
+    pub(crate) fn defects(&self) -> u64 {
         self.defects
     }
 
     /// Counts surplus commas, which were skipped. A comma after a misplaced bracket is right.
-    pub fn skipped(&mut self, commas: usize) {
+    pub(crate) fn skipped(&mut self, commas: usize) {
         self.defects += if self.previous == b']' { 0 } else { commas as u64 };
     }
 
     /// Begins an item at this offset. `column` is the number of bytes before it in its line, if no other item precedes it there.
-    pub fn begin(&mut self, offset: u64, column: Option<u64>, cut_off: Option<CutOff>) {
+    pub(crate) fn begin(&mut self, offset: u64, column: Option<u64>, cut_off: Option<CutOff>) {
         // The previous item has no end.
         if std::mem::take(&mut self.has_line) {
             self.is_broken();
@@ -154,17 +154,17 @@ impl Items {
     }
 
     /// Returns the first item that may be cut off, if lines in it may be items; valid once everything has been read.
-    pub fn cut_off(&self) -> Option<CutOff> {
+    pub(crate) fn cut_off(&self) -> Option<CutOff> {
         self.broken.filter(|_| !self.has_lines)
     }
 
     /// Returns whether nothing is open in the current item, so that it is complete if the file ends here.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.open.depth == 0 && !self.in_string
     }
 
     /// Returns the end of the current item. If the item does not end in these bytes, they must not be passed again.
-    pub fn end(&mut self, bytes: &[u8]) -> Option<End> {
+    pub(crate) fn end(&mut self, bytes: &[u8]) -> Option<End> {
         let end = self.found(bytes)?;
         let (by, is_blank) = (bytes[end.at], self.first == 0);
         // A brace ends a complete item if the comma between them is missing, and otherwise a broken item.

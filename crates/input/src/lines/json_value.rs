@@ -41,7 +41,7 @@ pub(super) enum JsonValue {
 
 impl JsonValue {
     /// Returns the text of the value, if it has any.
-    pub fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         if let JsonValue::Text(text) | JsonValue::Nested(text) = self { Some(text) } else { None }
     }
 }

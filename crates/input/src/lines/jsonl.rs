@@ -83,14 +83,14 @@ pub(crate) struct Scan {
 
 impl Scan {
     /// Returns a note about byte order marks within the file; `None` if there are none.
-    pub fn marked(&self) -> Option<String> {
+    pub(crate) fn marked(&self) -> Option<String> {
         let (what, way_out) = signs::MARKS;
         (self.marks > 0)
             .then(|| format!("{}{way_out}", what.replace("{}", &counted_as(self.marks, "line begins|lines begin"))))
     }
 
     /// Describes the file. `damage` is the part that was lost because the text ends early, if any.
-    pub fn opened(self, coding: Coding, damage: Option<Lost>) -> Opened {
+    pub(crate) fn opened(self, coding: Coding, damage: Option<Lost>) -> Opened {
         let defective = self.defective();
         let (mut notes, lost) = Behind::notes(self.behind);
         notes.extend(defective);
@@ -117,7 +117,7 @@ impl Scan {
     }
 
     /// Returns the reason why the file is unusable if it has rows but no row has the requested fields.
-    pub fn lacks(&self, columns: &Columns) -> Option<Unusable> {
+    pub(crate) fn lacks(&self, columns: &Columns) -> Option<Unusable> {
         let why = self.missing(columns)?;
         Some(if self.is_other { Unusable::Other(why) } else { Unusable::Lacks(why) })
     }
@@ -174,13 +174,13 @@ pub(super) struct Marks {
 
 impl Marks {
     /// Starts recording for a file with this compression and encoding.
-    pub fn new(coding: Coding, text: &Tee<'_>) -> Marks {
+    pub(crate) fn new(coding: Coding, text: &Tee<'_>) -> Marks {
         let can_be_cut = coding.can_be_cut() || text.is_on();
         Marks { every: if can_be_cut { MARK_BYTES } else { u64::MAX }, row: 0, byte: 0 }
     }
 
     /// Counts the row that begins at byte `start`. The row must be the most recently read line.
-    pub fn row(&mut self, scan: &mut Scan, start: u64, lines: &mut Lines<Tee<'_>>) {
+    pub(crate) fn row(&mut self, scan: &mut Scan, start: u64, lines: &mut Lines<Tee<'_>>) {
         if start - self.byte >= self.every {
             self.piece(scan, start);
             lines.reader_mut().cut(start);
@@ -189,7 +189,7 @@ impl Marks {
     }
 
     /// Ends the last piece at the end of the file.
-    pub fn end(&mut self, scan: &mut Scan, lines: &mut Lines<Tee<'_>>) {
+    pub(crate) fn end(&mut self, scan: &mut Scan, lines: &mut Lines<Tee<'_>>) {
         self.piece(scan, lines.offset);
         (scan.behind, scan.written) = (lines.reader().behind(), lines.reader_mut().end());
         scan.damage = lines.reader().damage().cloned();

@@ -78,7 +78,7 @@ pub(super) fn turn_for(bytes: usize) -> Option<MutexGuard<'static, ()>> {
 
 impl<R: BufRead> Lines<R> {
     /// Returns the lines from the reader's current position, byte `offset` of the file; a line may have at most `limit` bytes.
-    pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
+    pub(crate) fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
         let (line, encoding, records, takes_turns, turn) = (Vec::new(), None, None, false, None);
         let (decoded_limit, decoded, length, number) = (MAX_LINE_BYTES, 0, 0, 0);
         Lines {
@@ -108,36 +108,36 @@ impl<R: BufRead> Lines<R> {
 
     /// Reads records of separated values instead of lines; white space belongs to the fields. A multi-line record has at most `longest`
     /// bytes and, if `expected` is given, exactly that many fields.
-    pub fn records(mut self, dialect: Dialect, expected: Option<usize>, longest: u64) -> Lines<R> {
+    pub(crate) fn records(mut self, dialect: Dialect, expected: Option<usize>, longest: u64) -> Lines<R> {
         self.records = Some(Records { dialect, expected, longest, hopeless: 0 });
         self
     }
 
     /// Reads the items of a JSON array instead of lines, if the coding says so. The reader must be at the beginning of the file or of an
     /// item.
-    pub fn items(mut self, coding: Coding) -> Lines<R> {
+    pub(crate) fn items(mut self, coding: Coding) -> Lines<R> {
         self.items = coding.is_array.then(|| Items::new(self.offset == 0));
         self.cut_off = coding.cut_off;
         self
     }
 
     /// Returns the number of missing, misplaced and surplus commas and brackets between items so far.
-    pub fn defects(&self) -> u64 {
+    pub(crate) fn defects(&self) -> u64 {
         self.items.as_ref().map_or(0, Items::defects)
     }
 
     /// Returns whether the last item has no end, and the file does not end in a bracket; valid once everything has been read.
-    pub fn is_truncated(&self) -> bool {
+    pub(crate) fn is_truncated(&self) -> bool {
         self.incomplete.is_some() && !self.items.as_ref().is_some_and(Items::ends_with_bracket)
     }
 
     /// Returns the first item that may be cut off, if lines in it may be items; valid once everything has been read.
-    pub fn cut_off(&self) -> Option<CutOff> {
+    pub(crate) fn cut_off(&self) -> Option<CutOff> {
         self.items.as_ref().and_then(Items::cut_off).filter(|_| self.cut_off.is_none())
     }
 
     /// Returns the damage of a file whose array is not closed; valid once everything has been read. The file has `bytes` bytes.
-    pub fn unclosed(&self, bytes: u64) -> Option<Damage> {
+    pub(crate) fn unclosed(&self, bytes: u64) -> Option<Damage> {
         let why = match self.incomplete {
             Some(at) => format!(
                 "the last item, which begins at byte {at}, has no end: the file is truncated, or a quote or brace is missing"
@@ -151,37 +151,37 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Sets the number of fields that each subsequent multi-line record must have.
-    pub fn expect_fields(&mut self, expected: usize) {
+    pub(crate) fn expect_fields(&mut self, expected: usize) {
         if let Some(records) = &mut self.records {
             records.expected = Some(expected);
         }
     }
 
     /// Decodes each line from this encoding, in which line breaks must be the same bytes as in ASCII.
-    pub fn decoded(mut self, encoding: Option<LineEncoding>) -> Lines<R> {
+    pub(crate) fn decoded(mut self, encoding: Option<LineEncoding>) -> Lines<R> {
         self.encoding = encoding;
         self
     }
 
     /// Allows only one thread of the process to hold a long line at a time; intended for reads that do not reserve memory. The thread holds
     /// the line until the line is released or the next line is read.
-    pub fn taking_turns(mut self) -> Lines<R> {
+    pub(crate) fn taking_turns(mut self) -> Lines<R> {
         self.takes_turns = true;
         self
     }
 
     /// Returns the reader.
-    pub fn reader(&self) -> &R {
+    pub(crate) fn reader(&self) -> &R {
         &self.reader
     }
 
     /// Returns the reader, which may be modified between two lines.
-    pub fn reader_mut(&mut self) -> &mut R {
+    pub(crate) fn reader_mut(&mut self) -> &mut R {
         &mut self.reader
     }
 
     /// Returns the next non-blank line and the offset at which the line begins; `None` at the end.
-    pub fn next(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
         let Some(start) = self.row(self.limit, |_| Ok(()))? else { return Ok(None) };
         let is_long = self.length > self.limit || self.decoded > self.decoded_limit;
         let bytes = self.length.max(self.decoded);
@@ -193,7 +193,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Frees the memory of a long line that is no longer needed.
-    pub fn let_go(&mut self) {
+    pub(crate) fn let_go(&mut self) {
         if self.line.capacity() > KEPT_BYTES {
             self.line = Vec::new();
         }
@@ -203,12 +203,12 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Skips the next non-blank line, regardless of its length. Returns the offset at which the line begins; `None` at the end.
-    pub fn step(&mut self) -> io::Result<Option<u64>> {
+    pub(crate) fn step(&mut self) -> io::Result<Option<u64>> {
         self.row(0, |_| Ok(()))
     }
 
     /// Skips the next line like [`Lines::step`] and calls `each` with all skipped bytes.
-    pub fn step_with(&mut self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
+    pub(crate) fn step_with(&mut self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
         self.row(0, each)
     }
 

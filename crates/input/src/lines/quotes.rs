@@ -69,7 +69,7 @@ pub(super) enum Found {
 
 impl Quotes {
     /// Starts a record. The first record of a file may begin with a byte order mark.
-    pub fn new(dialect: Dialect, expected: Option<usize>, is_first: bool) -> Quotes {
+    pub(crate) fn new(dialect: Dialect, expected: Option<usize>, is_first: bool) -> Quotes {
         let at = match (dialect.quoting, is_first) {
             (Quoting::None, _) => At::Line,
             (Quoting::Double, true) => At::Mark(0),
@@ -79,7 +79,7 @@ impl Quotes {
     }
 
     /// Scans the next bytes up to the first result. The scan may continue after [`Found::Inside`].
-    pub fn find(&mut self, bytes: &[u8]) -> Option<Found> {
+    pub(crate) fn find(&mut self, bytes: &[u8]) -> Option<Found> {
         let delimiter = self.dialect.delimiter;
         let mut place = 0;
         while let Some(&first) = bytes.get(place) {
@@ -152,12 +152,12 @@ impl Quotes {
     }
 
     /// Returns whether a quoted field is open.
-    pub fn is_inside(&self) -> bool {
+    pub(crate) fn is_inside(&self) -> bool {
         self.at == At::Quoted
     }
 
     /// Returns whether the file may end at this position in a multi-line record.
-    pub fn may_end(&self) -> bool {
+    pub(crate) fn may_end(&self) -> bool {
         self.at != At::Quoted && self.end(0) == Found::End(0)
     }
 }
@@ -173,7 +173,7 @@ pub(super) enum Field<'l> {
 
 impl<'l> Field<'l> {
     /// Returns the text of the field; `None` if the field is empty and unquoted.
-    pub fn text(self) -> Option<Cow<'l, str>> {
+    pub(crate) fn text(self) -> Option<Cow<'l, str>> {
         match self {
             Field::Bare("") => None,
             Field::Quoted(text) if text.contains('"') => Some(text.replace("\"\"", "\"").into()),
@@ -182,7 +182,7 @@ impl<'l> Field<'l> {
     }
 
     /// Returns the approximate size of the field in bytes.
-    pub fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         let (Field::Bare(text) | Field::Quoted(text)) = self;
         text.len()
     }

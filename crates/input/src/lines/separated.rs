@@ -41,7 +41,7 @@ pub(super) struct Names {
 
 impl Names {
     /// Reads the names from the beginning of a file.
-    pub fn of(file: &File, coding: Coding, dialect: Dialect) -> std::result::Result<Names, String> {
+    pub(crate) fn of(file: &File, coding: Coding, dialect: Dialect) -> std::result::Result<Names, String> {
         let mut file = file;
         file.rewind().map_err(|error| failed(&error))?;
         let text = coding.text(file.try_clone().map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
@@ -100,7 +100,7 @@ impl Names {
     ///
     /// # Errors
     /// Returns the reason why the first line does not name columns.
-    pub fn known(&self, asked: &[&str]) -> std::result::Result<KnownColumns, String> {
+    pub(crate) fn known(&self, asked: &[&str]) -> std::result::Result<KnownColumns, String> {
         let hint = self.hint(&|name| asked.contains(&name)).unwrap_or_default();
         self.not_text.clone().map_or(Ok(()), Err)?;
         Ok(KnownColumns { hint, ..self.shown().into() })
@@ -143,7 +143,7 @@ impl Names {
     }
 
     /// Returns whether a line is a valid record with one field per name.
-    pub fn fit(&self, line: &[u8]) -> bool {
+    pub(crate) fn fit(&self, line: &[u8]) -> bool {
         let mut count = 0;
         let text = std::str::from_utf8(line);
         text.is_ok_and(|text| fields(text, self.dialect, &mut |_| count += 1).is_ok()) && count == self.all.len()

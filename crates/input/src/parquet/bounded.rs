@@ -22,13 +22,13 @@ impl Bounded {
     ///
     /// # Errors
     /// Returns the I/O error.
-    pub fn new(file: File) -> Result<Bounded> {
+    pub(crate) fn new(file: File) -> Result<Bounded> {
         let bytes = file.metadata()?.len();
         Ok(Bounded { file, bytes })
     }
 
     /// Returns the underlying file.
-    pub fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         &self.file
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct Rows<'r> {
 
 impl Rows<'_> {
     /// Returns how many rows are chosen.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.within.clone().filter(|&row| (self.chosen)(row)).count() as u64
     }
 

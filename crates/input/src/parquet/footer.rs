@@ -376,7 +376,7 @@ impl Chosen {
 
 impl Footer {
     /// Reduces the footer to the plain columns named in `columns`.
-    pub fn new(metadata: &ParquetMetaData, columns: &Columns) -> Result<Footer, String> {
+    pub(crate) fn new(metadata: &ParquetMetaData, columns: &Columns) -> Result<Footer, String> {
         let schema = metadata.file_metadata().schema_descr();
         let fields = schema.root_schema().get_fields();
         let mut chosen: Vec<Chosen> = columns
@@ -402,12 +402,12 @@ impl Footer {
     }
 
     /// Returns the positions of a column's leaves in the reduced footer.
-    pub fn places(&self, name: &str) -> impl Iterator<Item = usize> {
+    pub(crate) fn places(&self, name: &str) -> impl Iterator<Item = usize> {
         self.leaves.iter().enumerate().filter(move |(_, known)| *known == name).map(|(at, _)| at)
     }
 
     /// Returns whether the file has a column.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.places(name).next().is_some()
     }
 

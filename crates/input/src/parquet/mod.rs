@@ -11,4 +11,4 @@ mod page_memory;
 mod page_starts;
 mod read;
 mod rows;
-pub mod table_read;
+pub(crate) mod table_read;

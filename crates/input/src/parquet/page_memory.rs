@@ -32,7 +32,7 @@ pub(super) struct Column {
 
 impl Column {
     /// Creates a column from a chunk and its pages; `pages` is empty if the pages are unknown.
-    pub fn new(chunk: &ColumnChunkMetaData, pages: Arc<[Page]>, is_text: bool) -> Column {
+    pub(crate) fn new(chunk: &ColumnChunkMetaData, pages: Arc<[Page]>, is_text: bool) -> Column {
         Column {
             name: chunk.column_path().string(),
             is_text,
@@ -44,7 +44,7 @@ impl Column {
 
     /// Returns the size of a chunk in bytes, unpacked plus packed. The number of items in lists is included, because millions of nulls or
     /// empty strings may take only a few bytes in the file.
-    pub fn bytes_of(chunk: &ColumnChunkMetaData) -> u64 {
+    pub(crate) fn bytes_of(chunk: &ColumnChunkMetaData) -> u64 {
         let unencoded = chunk.unencoded_byte_array_data_bytes().unwrap_or(0).max(chunk.uncompressed_size());
         let values = if chunk.column_descr().max_rep_level() > 0 { chunk.num_values().max(0) as u64 } else { 0 };
         (unencoded.max(0) as u64)
@@ -100,7 +100,7 @@ impl Column {
 
     /// Returns the size of the largest page in bytes, or of all pages together if the individual sizes are unknown. No value is larger than
     /// the returned size.
-    pub fn largest(&self) -> u64 {
+    pub(crate) fn largest(&self) -> u64 {
         self.pages.iter().map(|page| u64::from(page.unpacked)).max().unwrap_or(self.bytes)
     }
 }

@@ -36,8 +36,9 @@ mod tournament;
 mod writer;
 
 pub use mapped::{AtomicBits, AtomicCells, FrozenHeap, Heap, Mapped, Ranks};
-pub use memory::{Loan, Memory};
+pub use memory::Memory;
 pub use records::Records;
 pub use sorted::Sorted;
-pub use spec::{MAX_PARTITIONS, Order, Spec, WIDTHS};
+pub(crate) use spec::WIDTHS;
+pub use spec::{MAX_PARTITIONS, Order, Spec};
 pub use writer::{Shuffle, Writer};

@@ -132,11 +132,6 @@ impl Records {
             Some(group)
         })
     }
-
-    /// Returns whether the records are in a temporary file instead of the process's memory.
-    pub fn is_mapped(&self) -> bool {
-        matches!(self.held, Storage::File(_))
-    }
 }
 
 #[cfg(test)]

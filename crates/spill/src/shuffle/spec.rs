@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use dupsift_core::error::{Error, Result};
 
 /// The supported widths of a record, in bytes.
-pub const WIDTHS: RangeInclusive<usize> = 4..=512;
+pub(crate) const WIDTHS: RangeInclusive<usize> = 4..=512;
 
 /// The maximum number of partitions in a shuffle.
 pub const MAX_PARTITIONS: usize = 1024;

@@ -9,7 +9,7 @@
 //! byte. The corpus for a different rule is never written to the folder of the run, because the `removed/` folder there would contradict
 //! the new `deduped/` folder.
 
-pub mod applicable;
+pub(crate) mod applicable;
 mod written_pairs;
 
 use std::collections::{BTreeMap, HashMap};

@@ -27,7 +27,7 @@ const PARTS: f64 = 1e6;
 ///
 /// # Errors
 /// Returns an error if the disk is full.
-pub fn shown(engine: &Engine<'_>, documents: u64, known: &[Links]) -> Result<AtomicBits> {
+pub(crate) fn shown(engine: &Engine<'_>, documents: u64, known: &[Links]) -> Result<AtomicBits> {
     let shown = AtomicBits::new(engine.dir, "shown", documents as usize)?;
     for links in known {
         links.links.iter().for_each(|link| _ = shown.set(link.doc as usize));
@@ -38,7 +38,7 @@ pub fn shown(engine: &Engine<'_>, documents: u64, known: &[Links]) -> Result<Ato
 
 /// Returns the containment of `doc` in `kept`, and of `kept` in `doc`; `Some(None)` if they are copies. Returns `None` if the run did not
 /// compare the two documents.
-pub fn look(known: &[Links], doc: u64, kept: u64) -> Option<Option<[Contained; 2]>> {
+pub(crate) fn look(known: &[Links], doc: u64, kept: u64) -> Option<Option<[Contained; 2]>> {
     let mut are_copies = false;
     for links in known {
         let (a, b) = (links.class(doc), links.class(kept));
@@ -56,7 +56,7 @@ fn as_parts([grams, numbers]: [f32; 2]) -> Contained {
 }
 
 /// Holds the pairs of one algorithm that reach the threshold, as links between classes of copies.
-pub struct Links {
+pub(crate) struct Links {
     /// The classes of at least two documents. Documents are in order within a class, and classes are sorted by their first document.
     copies: Vec<Vec<u64>>,
     /// Pairs (document, first document in its class), in order.
@@ -78,7 +78,7 @@ impl Links {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the threshold is lower than in the run, or an error if a table cannot be read.
-    pub fn read(
+    pub(crate) fn read(
         finished: &Finished,
         one: &AlgorithmReport,
         threshold: Option<f64>,
@@ -162,7 +162,7 @@ impl Relation for &Links {
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if a group was too large for all of its pairs to be written.
-pub fn check_all_written(one: &AlgorithmReport, max_group: u64) -> Result<()> {
+pub(crate) fn check_all_written(one: &AlgorithmReport, max_group: u64) -> Result<()> {
     if one.pairs_written >= one.pairs || one.large_groups == 0 {
         return Ok(());
     }

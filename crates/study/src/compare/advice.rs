@@ -20,7 +20,7 @@ const FEW: u64 = 100;
 const MOST_NAMED: usize = 3;
 
 /// Returns the recommendation; `None` if the pool contains no duplicate pairs.
-pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
+pub(crate) fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
     let f = |one: &ComparedReport| one.f.unwrap_or(-1.0);
     let ranked = report.ranked();
     let best = ranked.first().copied().filter(|best| best.f.is_some())?;

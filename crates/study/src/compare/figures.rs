@@ -46,7 +46,7 @@ fn cost(algorithms: &[AlgorithmReport], places: &BTreeSet<usize>) -> f64 {
 
 /// Returns the record, except for the judge, the oracle and the advice. `entries` must be in the order of the bits in the
 /// settled tally, and must refer to the algorithms of the run.
-pub fn figures(tally: &Tally, entries: &[Entry], algorithms: &[AlgorithmReport]) -> ComparisonReport {
+pub(crate) fn figures(tally: &Tally, entries: &[Entry], algorithms: &[AlgorithmReport]) -> ComparisonReport {
     let compared = entries.iter().enumerate().map(|(at, one)| {
         let (part, alone) = (tally.common(&[at]), tally.alone(at));
         let (recall, precision) = measures(tally, &part);

@@ -12,19 +12,19 @@ const WIDTH: usize = 3;
 const GATHERED: usize = 8192;
 
 /// Writes a list of pairs from one thread.
-pub struct FoundWriter {
+pub(crate) struct FoundWriter {
     heap: Heap,
     gathered: Vec<u64>,
 }
 
 impl FoundWriter {
     /// Creates an empty list in a file in the folder; `name` is used in messages.
-    pub fn new(dir: &Path, name: &str) -> Result<FoundWriter> {
+    pub(crate) fn new(dir: &Path, name: &str) -> Result<FoundWriter> {
         Ok(FoundWriter { heap: Heap::new(dir, name)?, gathered: Vec::new() })
     }
 
     /// Appends a pair; pairs must be given in order.
-    pub fn push(&mut self, pair: &Pooled) -> Result<()> {
+    pub(crate) fn push(&mut self, pair: &Pooled) -> Result<()> {
         self.gathered.extend([pair.a, pair.b, pair.found]);
         if self.gathered.len() >= GATHERED { self.send() } else { Ok(()) }
     }
@@ -36,20 +36,20 @@ impl FoundWriter {
     }
 
     /// Finishes the list.
-    pub fn end(mut self) -> Result<FoundList> {
+    pub(crate) fn end(mut self) -> Result<FoundList> {
         self.send()?;
         Ok(FoundList { numbers: self.heap.freeze_in_order()? })
     }
 }
 
 /// Reads a complete list of pairs.
-pub struct FoundList {
+pub(crate) struct FoundList {
     numbers: FrozenHeap,
 }
 
 impl FoundList {
     /// Returns the number of pairs.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.numbers.bytes().len() / (8 * WIDTH)
     }
 
@@ -57,14 +57,14 @@ impl FoundList {
     ///
     /// # Panics
     /// Panics if the position is out of range.
-    pub fn get(&self, at: usize) -> Pooled {
+    pub(crate) fn get(&self, at: usize) -> Pooled {
         let bytes = self.numbers.get((at * 8 * WIDTH) as u64, 8 * WIDTH);
         let number = |at: usize| bytemuck::pod_read_unaligned(&bytes[8 * at..8 * at + 8]);
         Pooled { a: number(0), b: number(1), found: number(2) }
     }
 
     /// Returns the algorithms that found a pair, as bits; 0 if the pair is not in the list.
-    pub fn finders(&self, a: u64, b: u64) -> u64 {
+    pub(crate) fn finders(&self, a: u64, b: u64) -> u64 {
         let (mut from, mut to) = (0, self.len());
         while from < to {
             let middle = from + (to - from) / 2;

@@ -25,29 +25,29 @@ const PIECE: usize = 256;
 const MOST_KNOWN: usize = 1 << 22;
 
 /// Holds the texts of documents in the form that a judge compares.
-pub struct Texts {
+pub(crate) struct Texts {
     evidence: Evidence,
     /// The number of documents read.
     pub read: u64,
 }
 
 /// Holds one text.
-pub struct Text<'t>(std::borrow::Cow<'t, [u64]>);
+pub(crate) struct Text<'t>(std::borrow::Cow<'t, [u64]>);
 
 impl Text<'_> {
     /// Returns the input for the judge; empty for a text without words.
-    pub fn evidence(&self) -> &[u64] {
+    pub(crate) fn evidence(&self) -> &[u64] {
         self.0.get(1..).unwrap_or_default()
     }
 
     /// Returns whether the text was read and contains more than white space.
-    pub fn is_visible(&self) -> bool {
+    pub(crate) fn is_visible(&self) -> bool {
         !self.0.is_empty()
     }
 
     /// Returns whether two texts are equal, and thus duplicates according to any judge. Canonical texts are compared, or bytes if the texts
     /// have no words.
-    pub fn is_same(&self, other: &Text<'_>) -> bool {
+    pub(crate) fn is_same(&self, other: &Text<'_>) -> bool {
         self.is_visible() && self.0 == other.0
     }
 
@@ -61,7 +61,7 @@ impl Texts {
     ///
     /// # Errors
     /// Returns an error if a file is damaged. The caller then skips the file and starts over.
-    pub fn read(session: &Session<'_>, judge: &Judge, met: &Arc<AtomicBits>) -> Result<Texts> {
+    pub(crate) fn read(session: &Session<'_>, judge: &Judge, met: &Arc<AtomicBits>) -> Result<Texts> {
         let running = session.engine.clock.stage("read judged");
         let taking = Taking::new(session.engine.dir, "judged", met)?;
         let filter = met.clone();
@@ -98,13 +98,13 @@ impl Texts {
     }
 
     /// Returns the text of a document; empty if it was not read.
-    pub fn of(&self, doc: u64) -> Text<'_> {
+    pub(crate) fn of(&self, doc: u64) -> Text<'_> {
         Text(self.evidence.of(doc))
     }
 }
 
 /// Holds the verdict on each pair in a list.
-pub struct Verdicts {
+pub(crate) struct Verdicts {
     /// The verdict on each pair: [`OPEN`], [`NO`], or the bits of the similarity.
     cells: AtomicCells<u32>,
     /// The number of pairs that were judged by words because a text was too long.
@@ -123,14 +123,14 @@ const UNDECIDED: u32 = 2;
 
 impl Verdicts {
     /// Returns the similarity of the pair at this position; `None` if its documents are not duplicates.
-    pub fn of(&self, at: usize) -> Option<f32> {
+    pub(crate) fn of(&self, at: usize) -> Option<f32> {
         let cell = self.cells.load(at);
         (cell > UNDECIDED).then(|| f32::from_bits(cell))
     }
 }
 
 /// Judges all pairs in a list.
-pub fn judge(engine: &Engine<'_>, judge: &Judge, texts: &Texts, pairs: &FoundList) -> Result<Verdicts> {
+pub(crate) fn judge(engine: &Engine<'_>, judge: &Judge, texts: &Texts, pairs: &FoundList) -> Result<Verdicts> {
     let running = engine.clock.stage("judge");
     let slots = pairs.len().next_power_of_two().min(MOST_KNOWN);
     let judging = Judging {

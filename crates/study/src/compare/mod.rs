@@ -9,7 +9,7 @@
 //! estimated from a sample, are explained in [`sampling`] and [`crate::confidence`].
 
 mod advice;
-pub mod comparison;
+pub(crate) mod comparison;
 mod figures;
 mod found_pairs;
 mod judged;

@@ -26,7 +26,7 @@ use dupsift_spill::shuffle::AtomicBits;
 const SALT: u64 = 0x6f72_6163_6c65;
 
 /// Returns the documents in the sample: those with the smallest hashes, at most `most` documents.
-pub fn choose(session: &Session<'_>, most: u64, seed: u64) -> Result<AtomicBits> {
+pub(crate) fn choose(session: &Session<'_>, most: u64, seed: u64) -> Result<AtomicBits> {
     let chosen = AtomicBits::new(session.engine.dir, "oracle", session.documents() as usize)?;
     let mut smallest = BinaryHeap::new();
     for doc in 0..session.documents() {
@@ -43,7 +43,7 @@ pub fn choose(session: &Session<'_>, most: u64, seed: u64) -> Result<AtomicBits>
 }
 
 /// Holds the pairs that one algorithm found within the sample, whether or not they were written.
-pub struct Within {
+pub(crate) struct Within {
     classes: Arc<Classes>,
     /// The pairs of representatives.
     pairs: FoundList,
@@ -51,7 +51,7 @@ pub struct Within {
 
 impl Within {
     /// Selects the pairs of `relation` that are in the sample.
-    pub fn new(session: &Session<'_>, relation: &Relation, chosen: &AtomicBits) -> Result<Within> {
+    pub(crate) fn new(session: &Session<'_>, relation: &Relation, chosen: &AtomicBits) -> Result<Within> {
         let name = |what: &str| format!("{}-oracle-{what}", relation.label);
         let representatives = AtomicBits::new(session.engine.dir, &name("sample"), session.documents() as usize)?;
         for doc in chosen.iter() {
@@ -74,7 +74,7 @@ impl Within {
 }
 
 /// Returns the algorithms, as bits, that found the pair of two documents in the sample.
-pub fn found(within: &[Within], x: u64, y: u64) -> u64 {
+pub(crate) fn found(within: &[Within], x: u64, y: u64) -> u64 {
     within.iter().enumerate().fold(0, |bits, (at, one)| bits | u64::from(one.has(x, y)) << at)
 }
 
@@ -102,7 +102,7 @@ impl Counts {
 
 /// Joins the sample with itself, and returns the record and the recall of each algorithm. `finders` returns the
 /// algorithms that found a pair, as bits.
-pub fn join(
+pub(crate) fn join(
     session: &Session<'_>,
     judge: &Judge,
     texts: &Texts,

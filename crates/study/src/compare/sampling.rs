@@ -18,7 +18,7 @@ use dupsift_core::hash::{combine, mix64};
 
 /// Selects the pairs that are judged.
 #[derive(Clone, Debug)]
-pub struct Sampling {
+pub(crate) struct Sampling {
     /// The share of each algorithm's pairs that is sampled.
     rates: Vec<f64>,
     /// The distinct rates, in descending order.
@@ -29,7 +29,7 @@ pub struct Sampling {
 impl Sampling {
     /// Returns the sampling, given the number of pairs that each algorithm found. `most` is the approximate maximum number of pairs that
     /// are judged for each algorithm.
-    pub fn new(pairs: &[u64], most: u64, seed: u64) -> Sampling {
+    pub(crate) fn new(pairs: &[u64], most: u64, seed: u64) -> Sampling {
         let rate = |&pairs: &u64| if pairs <= most { 1.0 } else { most as f64 / pairs as f64 };
         let rates: Vec<f64> = pairs.iter().map(rate).collect();
         let mut strata = rates.clone();
@@ -39,7 +39,7 @@ impl Sampling {
     }
 
     /// Returns whether a pair is judged; the bits in `found` represent the algorithms that found it.
-    pub fn takes(&self, a: u64, b: u64, found: u64) -> bool {
+    pub(crate) fn takes(&self, a: u64, b: u64, found: u64) -> bool {
         let hash = mix64(combine(combine(self.seed, a), b));
         ((hash >> 11) as f64 / (1u64 << 53) as f64) < self.rate(found)
     }
@@ -62,7 +62,7 @@ const MOST_PENDING: usize = 1 << 16;
 /// The tally counts the pairs that each set of up to three algorithms has in common. The number of pairs that at least one of up to three
 /// algorithms found follows from these counts. Memory use therefore depends on the number of algorithms (n^3 / 6 sums of 24 bytes per
 /// stratum: 140 KB for 30 algorithms and one stratum), not on the number of pairs or the number of distinct sets of finders.
-pub struct Tally {
+pub(crate) struct Tally {
     /// `related[i]` holds the bits of the algorithms related to algorithm i, including itself. By definition, these algorithms find all or
     /// some of the pairs of algorithm i.
     related: Vec<u64>,
@@ -78,7 +78,7 @@ pub struct Tally {
 
 impl Tally {
     /// Returns an empty tally.
-    pub fn new(sampling: Sampling) -> Tally {
+    pub(crate) fn new(sampling: Sampling) -> Tally {
         let (algorithms, strata) = (sampling.rates.len(), sampling.strata.len());
         Tally {
             related: (0..algorithms).map(|at| 1 << at).collect(),
@@ -91,17 +91,17 @@ impl Tally {
     }
 
     /// Records, as bits, which algorithms include one another. By default, no algorithm includes another algorithm.
-    pub fn relate(&mut self, related: Vec<u64>) {
+    pub(crate) fn relate(&mut self, related: Vec<u64>) {
         self.related.iter_mut().zip(related).for_each(|(known, more)| *known |= more);
     }
 
     /// Counts a pair in the pool.
-    pub fn pair(&mut self, found: u64) {
+    pub(crate) fn pair(&mut self, found: u64) {
         self.add(found, Cell { pairs: 1, ..Cell::default() });
     }
 
     /// Counts the verdict on a pair; the pair itself is counted separately.
-    pub fn verdict(&mut self, found: u64, duplicate: bool) {
+    pub(crate) fn verdict(&mut self, found: u64, duplicate: bool) {
         self.add(found, Cell { judged: 1, duplicates: duplicate.into(), ..Cell::default() });
     }
 
@@ -114,7 +114,7 @@ impl Tally {
     }
 
     /// Adds the pending counts to the sums. The methods below return only settled counts.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         for (found, cell) in std::mem::take(&mut self.pending) {
             let (stratum, strata) = (self.sampling.stratum(found), self.sampling.strata.len());
             let add =
@@ -137,23 +137,23 @@ impl Tally {
     }
 
     /// Returns the counts of the complete pool.
-    pub fn all(&self) -> &Part {
+    pub(crate) fn all(&self) -> &Part {
         &self.all
     }
 
     /// Returns the pairs that only this algorithm or related algorithms found.
-    pub fn alone(&self, algorithm: usize) -> Part {
+    pub(crate) fn alone(&self, algorithm: usize) -> Part {
         self.part(&self.alone, algorithm)
     }
 
     /// Returns the pairs that all of these algorithms found. `of` holds one to three algorithms in ascending order.
-    pub fn common(&self, of: &[usize]) -> Part {
+    pub(crate) fn common(&self, of: &[usize]) -> Part {
         self.part(&self.common, place(of))
     }
 
     /// Returns the pairs that at least one of these algorithms found. `of` holds one to three algorithms in ascending
     /// order.
-    pub fn union(&self, of: &[usize]) -> Part {
+    pub(crate) fn union(&self, of: &[usize]) -> Part {
         match *of {
             [a, b] => self.common(&[a]).each(&self.common(&[b]), Cell::plus).without(&self.common(of)),
             // The union of a and b, plus the pairs of c that neither a nor b found.

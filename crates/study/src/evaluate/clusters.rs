@@ -17,7 +17,7 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted};
 use dupsift_tables::Clustered;
 
 /// Holds the counts for the clusters of one algorithm.
-pub struct EvaluatedClusters {
+pub(crate) struct EvaluatedClusters {
     /// The cells of the true and the predicted clusters.
     pub partitions: Partitions,
     /// The total number of pairs of distinct texts within the clusters.
@@ -37,7 +37,7 @@ impl EvaluatedClusters {
     ///
     /// # Errors
     /// Returns [`Error::BadFile`] if the table of clusters is damaged.
-    pub fn new(
+    pub(crate) fn new(
         session: &Session<'_>,
         finished: &Finished,
         known: (&Truth, &Texts),
@@ -54,7 +54,7 @@ impl EvaluatedClusters {
     ///
     /// # Errors
     /// Returns an error from `rows`, or [`Error::BadFile`] if the rows are not in cluster order.
-    pub fn of(
+    pub(crate) fn of(
         session: &Session<'_>,
         finished: &Finished,
         (truth, texts): (&Truth, &Texts),
@@ -132,7 +132,7 @@ impl EvaluatedClusters {
     ///
     /// # Errors
     /// Returns an error if the run is interrupted.
-    pub fn undecided_pairs(&self, session: &Session<'_>, truth: &Truth) -> Result<u64> {
+    pub(crate) fn undecided_pairs(&self, session: &Session<'_>, truth: &Truth) -> Result<u64> {
         let mut pairs = 0;
         for (a, b) in truth.undecided_texts() {
             session.engine.go_on()?;
@@ -146,7 +146,7 @@ impl EvaluatedClusters {
     ///
     /// # Panics
     /// Panics if the clusters were not read with `of_pairs` and the truth consists of pairs.
-    pub fn true_pairs(&self, session: &Session<'_>, (truth, texts): (&Truth, &Texts)) -> Result<(u64, u64)> {
+    pub(crate) fn true_pairs(&self, session: &Session<'_>, (truth, texts): (&Truth, &Texts)) -> Result<(u64, u64)> {
         // If the truth consists of clusters, two documents in the same cell are a true pair.
         let Some(listed) = truth.listed() else { return Ok(self.in_cells) };
         let correct = Correct::new(session, &self.label)?;

@@ -99,7 +99,7 @@ fn is_zero(number: &u64) -> bool {
 
 impl TruthReport {
     /// Returns the number of rows that are neither rejected nor labeled as duplicates.
-    pub fn other_rows(&self) -> u64 {
+    pub(crate) fn other_rows(&self) -> u64 {
         self.different_rows + self.unsure_rows + self.unlabeled_rows
     }
 

@@ -14,11 +14,11 @@
 //! clusters. Otherwise, figures that depend on the unwritten pairs are null.
 
 mod clusters;
-pub mod evaluation;
+pub(crate) mod evaluation;
 mod pairs;
 mod removal;
 mod texts;
-pub mod truth;
+pub(crate) mod truth;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

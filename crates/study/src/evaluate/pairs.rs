@@ -13,7 +13,7 @@ use dupsift_spill::shuffle::AtomicBits;
 use dupsift_tables::PairFound;
 
 /// Counts the pairs in a table whose rows are in document order.
-pub fn measure_pairs(
+pub(crate) fn measure_pairs(
     session: &Session<'_>,
     (pairs, table): (impl Iterator<Item = Result<PairFound>>, &Path),
     (truth, texts): (&Truth, &Texts),

@@ -24,7 +24,7 @@ const RUN: &str = "(run)";
 const REMOVED: &str = "(removed)";
 
 /// Evaluates the pairs that determine which documents are removed. If a single algorithm decides, these are the pairs of that algorithm.
-pub fn run(
+pub(crate) fn run(
     session: &Session<'_>,
     finished: &Finished,
     options: &RunOptions,
@@ -69,7 +69,7 @@ pub fn run(
 }
 
 /// Measures the quality of the removal. Each kept document forms a cluster with the documents that are removed in favor of it.
-pub fn removed(
+pub(crate) fn removed(
     session: &Session<'_>,
     finished: &Finished,
     (truth, texts): (&Truth, &Texts),

@@ -18,7 +18,7 @@ use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Maps the documents of a run to texts.
-pub struct Texts {
+pub(crate) struct Texts {
     /// The number of the first document with the same text, plus one; 0 for a document that is itself the first. Empty
     /// if all texts are distinct.
     firsts: Numbers,
@@ -35,7 +35,7 @@ impl Texts {
     ///
     /// # Errors
     /// Returns [`Error::BadFile`] if a table is damaged.
-    pub fn new(session: &Session<'_>, finished: &Finished, named: &AtomicBits) -> Result<Texts> {
+    pub(crate) fn new(session: &Session<'_>, finished: &Finished, named: &AtomicBits) -> Result<Texts> {
         let label = finished.report.algorithms.first().map(|one| &one.label);
         let Some(label) = label.filter(|_| finished.report.documents.extra_copies > 0) else {
             let none = |name| Numbers::new(session.engine.dir, name, 0, 0);
@@ -77,12 +77,12 @@ impl Texts {
     }
 
     /// Returns whether any two documents have the same text.
-    pub fn any(&self) -> bool {
+    pub(crate) fn any(&self) -> bool {
         self.any
     }
 
     /// Returns the document that represents the text of this document.
-    pub fn of(&self, doc: u64) -> u64 {
+    pub(crate) fn of(&self, doc: u64) -> u64 {
         if !self.any {
             return doc;
         }
@@ -98,7 +98,7 @@ impl Texts {
     ///
     /// # Errors
     /// Returns an error from `each`.
-    pub fn pair(&self, a: u64, b: u64, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
+    pub(crate) fn pair(&self, a: u64, b: u64, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
         let (of_a, of_b) = (self.of(a), self.of(b));
         if of_a != of_b {
             return each(of_a.min(of_b), of_a.max(of_b));
@@ -108,7 +108,7 @@ impl Texts {
 }
 
 /// Collects the documents in true pairs.
-pub struct Correct {
+pub(crate) struct Correct {
     docs: AtomicBits,
     texts: AtomicBits,
 }
@@ -118,7 +118,7 @@ impl Correct {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn new(session: &Session<'_>, label: &str) -> Result<Correct> {
+    pub(crate) fn new(session: &Session<'_>, label: &str) -> Result<Correct> {
         let bits = |what: &str| {
             AtomicBits::new(session.engine.dir, &format!("{label}-correct-{what}"), session.documents() as usize)
         };
@@ -126,14 +126,14 @@ impl Correct {
     }
 
     /// Adds a true pair from [`Texts::pair`].
-    pub fn add(&self, texts: &Texts, a: u64, b: u64) {
+    pub(crate) fn add(&self, texts: &Texts, a: u64, b: u64) {
         let bits = if texts.of(a) == texts.of(b) { &self.docs } else { &self.texts };
         bits.set(a as usize);
         bits.set(b as usize);
     }
 
     /// Returns the number of documents in `named` that are in a true pair, or whose text is in a true pair.
-    pub fn count(&self, texts: &Texts, named: &AtomicBits) -> u64 {
+    pub(crate) fn count(&self, texts: &Texts, named: &AtomicBits) -> u64 {
         named.iter().filter(|&doc| self.docs.get(doc) || self.texts.get(texts.of(doc as u64) as usize)).count() as u64
     }
 }

@@ -14,7 +14,7 @@ use dupsift_tables::{COPY_LOOK_UP_COLUMNS, copies_of};
 
 /// Describes the copies of one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CopyGroup {
+pub(crate) struct CopyGroup {
     /// The number of copies, including the document itself.
     pub size: u64,
     /// The copy that forms a pair with the document, if there is exactly one. This copy is the best document of the group, unless the
@@ -26,7 +26,7 @@ pub struct CopyGroup {
 ///
 /// # Errors
 /// Returns an error if the table is missing or damaged.
-pub fn copies(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[CopyGroup; 2]> {
+pub(crate) fn copies(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[CopyGroup; 2]> {
     let own = partners(finished, label, &docs)?;
     let only = own.map(|partners| partners.only());
     let asked: Vec<u64> = only.into_iter().flatten().collect();

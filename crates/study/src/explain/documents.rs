@@ -10,10 +10,10 @@ use dupsift_input::{RowFilter, TableReader, Want};
 use dupsift_tables::{Documents, PARTNER_COLUMNS, partners_of};
 
 /// A batch and the index of a row in it.
-pub type At<'b> = (&'b Documents, usize);
+pub(crate) type At<'b> = (&'b Documents, usize);
 
 /// Reads the two documents and passes both to a function, smaller number first.
-pub fn both(
+pub(crate) fn both(
     session: &Session<'_>,
     view: &View<'_>,
     docs: [u64; 2],
@@ -44,7 +44,7 @@ pub fn both(
     }
 }
 
-pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> Result<&'b str> {
+pub(crate) fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> Result<&'b str> {
     let why = match batch.text(row).text() {
         Ok(text) => return Ok(text),
         Err(why) => why,
@@ -59,7 +59,7 @@ pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> R
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if no algorithm has a pair with the document.
-pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u64; 2], Option<String>)> {
+pub(crate) fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u64; 2], Option<String>)> {
     let removals = removals(finished, &[doc])?;
     // If no duplicate of a document is kept, its row in the table lists the document itself as the kept document.
     if let Some(removal) = removals.first().filter(|removal| removal.kept_doc != doc) {

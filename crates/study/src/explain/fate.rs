@@ -6,7 +6,7 @@ use dupsift_engine::options::Decide;
 
 /// Returns the reason why neither of two documents is removed in favor of the other, however much they have in common; `None` if removal is
 /// possible.
-pub fn stay(decide: &Decide, remove_if: RemoveIf, algorithms: &[ExplainedAlgorithm]) -> Option<&'static str> {
+pub(crate) fn stay(decide: &Decide, remove_if: RemoveIf, algorithms: &[ExplainedAlgorithm]) -> Option<&'static str> {
     let is_pair = |one: &&ExplainedAlgorithm| one.verdict.is_pair();
     let other_title = |one: &&ExplainedAlgorithm| {
         remove_if.bounds().is_some() && one.pair.as_ref().is_some_and(|pair| pair.other_title)

@@ -6,11 +6,11 @@ use dupsift_text::Analysis;
 
 /// The number of units (characters or words) per text above which the longest common subsequence is not computed, because its cost is
 /// proportional to the product of the lengths.
-pub const LCS_UNITS: usize = 200_000;
+pub(crate) const LCS_UNITS: usize = 200_000;
 
 /// Holds the overlap of two sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Overlap {
+pub(crate) struct Overlap {
     /// The size of the intersection divided by the size of the union; 1 for two empty sets.
     pub jaccard: f64,
     /// The share of the first set's elements that the second set contains; `None` for an empty set.
@@ -21,7 +21,7 @@ pub struct Overlap {
 
 /// Defines the units of the longest common subsequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LcsOf {
+pub(crate) enum LcsOf {
     /// Characters of the canonical text, in which words are separated by single spaces.
     Characters,
     /// Words, because one text has more than [`LCS_UNITS`] characters.
@@ -30,7 +30,7 @@ pub enum LcsOf {
 
 /// Holds the similarity of two texts by each measure.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Likeness {
+pub(crate) struct Likeness {
     /// The overlap of five-character windows of the normalized text.
     pub five_characters: Overlap,
     /// The overlap of windows of five words, or of five characters in Han text.
@@ -47,7 +47,7 @@ pub struct Likeness {
 }
 
 /// Computes the similarity of two texts by each measure.
-pub fn likeness(a: &Analysis<'_>, b: &Analysis<'_>) -> Likeness {
+pub(crate) fn likeness(a: &Analysis<'_>, b: &Analysis<'_>) -> Likeness {
     let shingles = |ngram, chars| {
         let cut = |document: &Analysis<'_>| {
             let mut set = Vec::new();

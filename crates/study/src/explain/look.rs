@@ -18,11 +18,11 @@ use dupsift_core::row::{Pair, Pairs, Reason, Row, RowLayout, Score, Signatures};
 use dupsift_text::{Analysis, Heading};
 
 /// Holds a document with its number.
-pub type Numbered<'d, 'a> = (u64, &'d Analysis<'a>);
+pub(crate) type Numbered<'d, 'a> = (u64, &'d Analysis<'a>);
 
 /// Holds one signature row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Emitted {
+pub(crate) struct Emitted {
     /// The position of the row; see [`Row`].
     pub position: u32,
     /// The key of the row; see [`Row`].
@@ -37,7 +37,7 @@ pub struct Emitted {
 
 /// Describes the last stage that two documents reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Ended {
+pub(crate) enum Ended {
     /// At least one of the two documents has no signature.
     Unsigned,
     /// The documents are in different scopes, so they are not compared.
@@ -60,7 +60,7 @@ pub enum Ended {
 
 /// Holds the result of one check on the texts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub(crate) struct Checked {
     /// The check, as typed.
     pub name: String,
     /// Whether the two documents pass.
@@ -71,7 +71,7 @@ pub struct Checked {
 
 /// Holds the result of one algorithm.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub(crate) struct Look {
     /// The rows of both documents, ordered by position and key, or the reason why there are none.
     pub signatures: [Result<Vec<Emitted>, Reason>; 2],
     /// The last stage that the two documents reach.
@@ -94,7 +94,7 @@ pub struct Look {
 
 /// Holds the values that the rule for classifying pairs computes from two texts, besides their containment.
 #[derive(Clone, Debug)]
-pub struct Classification {
+pub(crate) struct Classification {
     /// The rule that classifies pairs.
     pub rule: Versions,
     /// The words with the largest surplus over the other text, one for each text.
@@ -109,7 +109,7 @@ pub struct Classification {
 
 /// Holds the first-line word that is rarest in the other text.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MissingWord {
+pub(crate) struct MissingWord {
     /// The result of comparing the first line with the other text.
     pub title: TitleWords,
     /// The word as written.
@@ -118,7 +118,7 @@ pub struct MissingWord {
 
 /// Holds the word in which a text differs most from another text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SurplusWord {
+pub(crate) struct SurplusWord {
     /// The surplus of the word.
     pub surplus: Surplus,
     /// The word as written.
@@ -127,7 +127,7 @@ pub struct SurplusWord {
 
 /// Compares two different documents in a corpus with this many rows. The document with the smaller number comes first. `loose` is the same
 /// algorithm with low thresholds, to get scores below the threshold.
-pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: [Numbered<'_, '_>; 2]) -> Look {
+pub(crate) fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: [Numbered<'_, '_>; 2]) -> Look {
     let signatures = documents.map(|document| emitted(bound, document));
     let mut look = Look {
         signatures,

@@ -5,7 +5,7 @@
 
 mod copy_groups;
 mod documents;
-pub mod explanation;
+pub(crate) mod explanation;
 mod fate;
 mod likeness;
 mod look;

@@ -12,7 +12,7 @@ use dupsift_tables::FoundPair;
 /// Returns the sentence for a row in `pairs/`, with documents in the requested order. `own` is the algorithm's own score. The rule uses
 /// this score, because the similarity in the table may be from a later verification. Returns `None` for an algorithm that does not
 /// classify pairs.
-pub fn sentence(
+pub(crate) fn sentence(
     pair: &FoundPair,
     rule: Option<&Versions>,
     own: Option<f32>,
@@ -62,7 +62,7 @@ pub fn sentence(
 
 /// Returns the reason why neither document is removed in favor of the other, although one document is a version of the
 /// other or is contained in it.
-pub fn other_title(classification: &Classification, contained: &[ExplainedContained; 2]) -> String {
+pub(crate) fn other_title(classification: &Classification, contained: &[ExplainedContained; 2]) -> String {
     match classification.difference {
         Some(TitleDifference::Name) => {
             return "both are kept, because their first lines are different names".into();
@@ -90,7 +90,7 @@ pub fn other_title(classification: &Classification, contained: &[ExplainedContai
 /// Returns the sentence for two pages from the same template that are too dissimilar to be in `pairs/`; `None` if the pair would be
 /// reported. No table contains the next best similarity, or the number of texts with a given first line, so both are inferred from
 /// the relation.
-pub fn template_left_out(
+pub(crate) fn template_left_out(
     classification: &Classification,
     own: f32,
     contained: &[ExplainedContained; 2],

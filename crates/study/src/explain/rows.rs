@@ -4,7 +4,7 @@ use super::explanation::{ExplainedKey, ExplainedRow};
 use super::look::Emitted;
 
 /// Aligns the rows of both documents. At each position, equal rows come first, side by side, and all other rows follow in order.
-pub fn beside(a: &[Emitted], b: &[Emitted]) -> Vec<ExplainedRow> {
+pub(crate) fn beside(a: &[Emitted], b: &[Emitted]) -> Vec<ExplainedRow> {
     let place = |row: &Emitted| (row.position, row.key);
     let mut rows = Vec::new();
     let (mut only_a, mut only_b) = (Vec::new(), Vec::new());

@@ -32,7 +32,7 @@ impl Found {
 
 /// Specifies where to search for documents.
 #[derive(Clone, Copy)]
-pub struct Seeking<'s> {
+pub(crate) struct Seeking<'s> {
     /// The corpus of the run, without indexed documents.
     pub session: &'s Session<'s>,
     /// The number that the tables use for the first document in this corpus.
@@ -47,7 +47,7 @@ pub struct Seeking<'s> {
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if an argument matches no document or several documents, or if both arguments match the same document.
-pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u64>> {
+pub(crate) fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u64>> {
     let docs: Vec<u64> = if by_number {
         typed.iter().map(|typed| number(at, typed)).collect::<Result<_>>()?
     } else {
@@ -67,7 +67,7 @@ pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u6
 /// # Errors
 /// Returns [`Error::Usage`] if all of the documents were indexed before the batch (its tables do not cover such documents), or if
 /// one of the documents was forgotten.
-pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
+pub(crate) fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     if docs.iter().all(|&doc| doc < at.first_doc) {
         let place = at.again.map(|again| again.place(docs[0]).0).filter(|folder| !folder.is_empty());
         let output = place.unwrap_or_else(|| "of the run that indexed them".into());

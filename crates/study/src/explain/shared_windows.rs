@@ -4,7 +4,7 @@ use dupsift_algorithms::steps::bound::Bound;
 
 /// Holds the windows that two documents share.
 #[derive(Clone, Debug)]
-pub struct Windows {
+pub(crate) struct Windows {
     /// The position and key of each window.
     pub keys: Vec<(u32, u128)>,
     sketches: [Vec<u64>; 2],
@@ -13,7 +13,7 @@ pub struct Windows {
 impl Windows {
     /// Returns the reason why no window compares the two documents, or `None` if a window compares them. `rows` holds the number of rows in
     /// each window.
-    pub fn why_not_compared(&self, bound: &Bound<'_>, rows: &[u64]) -> Option<String> {
+    pub(crate) fn why_not_compared(&self, bound: &Bound<'_>, rows: &[u64]) -> Option<String> {
         let vectors = bound.signer.vectors()?;
         let [a, b] = &self.sketches;
         let each = self
@@ -28,7 +28,7 @@ impl Windows {
 
     /// Returns the windows of two documents with these shared keys and these sketches, or `None` if a window compares them regardless of
     /// its size.
-    pub fn of(bound: &Bound<'_>, keys: Vec<(u32, u128)>, sketches: [Vec<u64>; 2]) -> Option<Windows> {
+    pub(crate) fn of(bound: &Bound<'_>, keys: Vec<(u32, u128)>, sketches: [Vec<u64>; 2]) -> Option<Windows> {
         let windows = Windows { keys, sketches };
         windows.why_not_compared(bound, &vec![u64::MAX; windows.keys.len()]).map(|_| windows)
     }

@@ -18,7 +18,7 @@ use dupsift_tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
 /// Holds the copies of two documents in the requested order, and the maximum size of a group for which all pairs are
 /// written.
 #[derive(Clone, Copy)]
-pub struct Groups {
+pub(crate) struct Groups {
     /// The copies of each document; `None` if the corpus has no exact copies.
     pub groups: Option<[CopyGroup; 2]>,
     /// The value of `--max-group`.
@@ -40,7 +40,7 @@ impl Groups {
 }
 
 /// Holds the rows about two documents from the tables of the run, in the requested order.
-pub struct Said {
+pub(crate) struct Said {
     pair: Option<FoundPair>,
     /// The written pair that represents the pair of the two documents: a pair of exact copies of these documents.
     instead: Option<([u64; 2], FoundPair)>,
@@ -51,19 +51,19 @@ pub struct Said {
 
 impl Said {
     /// Reads the tables of one algorithm.
-    pub fn read(finished: &Finished, label: &str, docs: [u64; 2], groups: Groups) -> Result<Said> {
+    pub(crate) fn read(finished: &Finished, label: &str, docs: [u64; 2], groups: Groups) -> Result<Said> {
         let pair = find_pair(finished, label, docs)?;
         let instead = if pair.is_none() { groups.instead(finished, label, docs)? } else { None };
         Ok(Said { pair, instead, groups, clusters: find_clusters(finished, label, docs)? })
     }
 
     /// Returns whether the tables contain neither the pair of the two documents nor a pair that represents it.
-    pub fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         self.pair.is_none() && self.instead.is_none()
     }
 
     /// Returns the documents that the answer mentions in addition to the two requested documents.
-    pub fn others(&self) -> impl Iterator<Item = u64> {
+    pub(crate) fn others(&self) -> impl Iterator<Item = u64> {
         let representatives = self.clusters.into_iter().flatten().map(|(representative, _)| representative);
         representatives.chain(self.instead.iter().flat_map(|(docs, _)| *docs))
     }
@@ -167,7 +167,7 @@ fn reason(
 }
 
 /// Returns the answer for one algorithm; `id` returns the id of a document.
-pub fn algorithm(
+pub(crate) fn algorithm(
     chosen: &Chosen,
     report: Option<&AlgorithmReport>,
     (documents, contained): (&[ExplainedDocument; 2], &[ExplainedContained; 2]),

@@ -14,7 +14,12 @@ use dupsift_tables::Cell;
 ///
 /// # Errors
 /// Returns an error if a file is damaged or the run is interrupted.
-pub fn count(session: &Session<'_>, bound: &Bound<'_>, view: &View<'_>, keys: &[(u32, u128)]) -> Result<Vec<u64>> {
+pub(crate) fn count(
+    session: &Session<'_>,
+    bound: &Bound<'_>,
+    view: &View<'_>,
+    keys: &[(u32, u128)],
+) -> Result<Vec<u64>> {
     let copies = copies::fold(session, &copies::read(session)?)?;
     let view = view.with_copies(Some(&copies));
     let running = session.engine.clock.stage("count windows");

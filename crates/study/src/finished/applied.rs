@@ -12,7 +12,7 @@ use dupsift_engine::job::run_report::CorpusReport;
 use dupsift_publish::{APPLIED, is_inside, leads_out};
 
 /// The version of the record's format.
-pub const SCHEMA_VERSION: u32 = 1;
+pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 /// Describes a corpus that was written from a finished run; stored in `applied.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]

@@ -3,9 +3,9 @@
 //! Everything that uses a result (`evaluate`, `compare`, `explain`, the report) reads the written files, so that every command sees the
 //! same result. Tables are read one batch at a time, in order.
 
-pub mod applied;
-pub mod pool;
-pub mod tables;
+pub(crate) mod applied;
+pub(crate) mod pool;
+pub(crate) mod tables;
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
@@ -244,7 +244,7 @@ impl Finished {
     }
 
     /// Returns the path of an algorithm's table of pairs.
-    pub fn pair_table(&self, label: &str) -> PathBuf {
+    pub(crate) fn pair_table(&self, label: &str) -> PathBuf {
         self.dir.join(format!("pairs/algorithm={label}/part-00000.parquet"))
     }
 
@@ -260,12 +260,12 @@ impl Finished {
     ///
     /// # Errors
     /// Returns the errors of [`Finished::pairs`].
-    pub fn pairs_weighed(&self, label: &str) -> Result<impl Iterator<Item = Result<PairWeighed>> + use<>> {
+    pub(crate) fn pairs_weighed(&self, label: &str) -> Result<impl Iterator<Item = Result<PairWeighed>> + use<>> {
         rows(self.pair_table(label), &WEIGHED_COLUMNS, pairs_weighed)
     }
 
     /// Returns the path of an algorithm's table of clusters.
-    pub fn cluster_table(&self, label: &str) -> PathBuf {
+    pub(crate) fn cluster_table(&self, label: &str) -> PathBuf {
         self.dir.join(format!("clusters/algorithm={label}/part-00000.parquet"))
     }
 
@@ -342,7 +342,7 @@ impl Finished {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if this is the output of an incremental run.
-    pub fn is_of_its_corpus(&self) -> Result<()> {
+    pub(crate) fn is_of_its_corpus(&self) -> Result<()> {
         let Some(index) = self.incremental() else { return Ok(()) };
         // A run against a reference adds nothing to an index, and its temporary index no longer exists.
         let (against, option) = match index.generation == index.read_generation {
@@ -562,7 +562,7 @@ impl Finished {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] with the columns that the run did not read.
-    pub fn check_columns(&self, options: &RunOptions) -> Result<()> {
+    pub(crate) fn check_columns(&self, options: &RunOptions) -> Result<()> {
         for input in &options.input.paths {
             let Some(folder) = Path::new(input).parent() else { continue };
             let name = folder.file_name().unwrap_or_default().to_string_lossy();

@@ -21,7 +21,7 @@ pub struct Pooled {
 }
 
 /// The maximum number of algorithms that can be pooled. Each algorithm has one bit.
-pub const MOST_POOLED: usize = 64;
+pub(crate) const MOST_POOLED: usize = 64;
 
 /// Merges tables of pairs.
 pub struct Pool<P> {

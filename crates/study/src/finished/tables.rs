@@ -17,7 +17,7 @@ use dupsift_tables::{
 ///
 /// # Errors
 /// Returns an error if a table is missing or damaged, or if the run is interrupted.
-pub fn passages(engine: &Engine<'_>, finished: &Finished, docs: &[u64]) -> Result<Vec<PassageFound>> {
+pub(crate) fn passages(engine: &Engine<'_>, finished: &Finished, docs: &[u64]) -> Result<Vec<PassageFound>> {
     let path = finished.dir().join("passages/part-00000.parquet");
     let mut found = Vec::new();
     if finished.report.cut.is_none() {
@@ -32,7 +32,7 @@ pub fn passages(engine: &Engine<'_>, finished: &Finished, docs: &[u64]) -> Resul
 }
 
 /// Returns the error for a table with a column of an unexpected type.
-pub fn wrong_type(path: &Path) -> Error {
+pub(crate) fn wrong_type(path: &Path) -> Error {
     Error::BadFile {
         path: path.to_path_buf(),
         why: "a column has an unexpected type; expected a table written by dupsift".into(),
@@ -43,7 +43,7 @@ pub fn wrong_type(path: &Path) -> Error {
 ///
 /// # Errors
 /// Returns an error if a table is missing or damaged.
-pub fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> {
+pub(crate) fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> {
     let path = finished.dir().join("removed/part-00000.parquet");
     let mut found = Vec::new();
     if finished.report.removal.is_none() {
@@ -59,7 +59,7 @@ pub fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> 
 ///
 /// # Errors
 /// Returns an error if a file is damaged.
-pub fn ids_of(
+pub(crate) fn ids_of(
     session: &Session<'_>,
     mut numbers: Vec<u64>,
     again: Option<&Again<'_>>,

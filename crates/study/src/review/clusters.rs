@@ -58,7 +58,7 @@ impl LargeCluster {
 
 /// Reads the table of clusters of one algorithm. Returns the sizes, the largest clusters that contain more than exact copies, and the
 /// largest clusters of exact copies; at most `most` clusters of each kind.
-pub fn read(
+pub(crate) fn read(
     documents: impl Iterator<Item = Result<Clustered>>,
     most: usize,
 ) -> Result<(ClusterReview, Vec<LargeCluster>)> {
@@ -98,7 +98,11 @@ pub fn read(
 
 /// Returns the largest clusters of the deciding algorithms, then the largest clusters of exact copies. If the clusters of several
 /// algorithms have the same representative, only the largest of these clusters is returned.
-pub fn largest(tables: &[(ClusterReview, Vec<LargeCluster>)], deciding: &[bool], most: usize) -> Vec<LargeCluster> {
+pub(crate) fn largest(
+    tables: &[(ClusterReview, Vec<LargeCluster>)],
+    deciding: &[bool],
+    most: usize,
+) -> Vec<LargeCluster> {
     let mut all: Vec<LargeCluster> = tables
         .iter()
         .enumerate()

@@ -28,7 +28,7 @@ pub struct PairComparison {
 ///
 /// # Errors
 /// Returns an error if a pair contains a document that is not in the corpus.
-pub fn compare_all(
+pub(crate) fn compare_all(
     shown: &Shown<'_>,
     bounds: Option<Bounds>,
     pairs: impl Iterator<Item = (u64, u64)>,

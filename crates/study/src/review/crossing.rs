@@ -6,7 +6,7 @@ use std::ops::Range;
 use dupsift_engine::job::run_report::RunReport;
 
 /// The maximum number of origins that are listed separately; all other origins are combined into the last entry.
-pub const NAMED: usize = 20;
+pub(crate) const NAMED: usize = 20;
 
 /// Holds the pair and document counts by origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -91,7 +91,7 @@ impl Crossing {
 }
 
 /// Counts pairs and documents by origin.
-pub trait Group {
+pub(crate) trait Group {
     /// Counts a pair.
     fn add(&mut self, a: u64, b: u64);
     /// Counts a document that is in a pair.

@@ -2,7 +2,7 @@
 
 /// Keeps the entries with the lowest keys, at most `most` of them. Only the first entry with a given key is kept.
 #[derive(Clone, Debug)]
-pub struct Lowest<K, V> {
+pub(crate) struct Lowest<K, V> {
     most: usize,
     /// The entries, ordered by key.
     entries: Vec<(K, V)>,
@@ -10,13 +10,13 @@ pub struct Lowest<K, V> {
 
 impl<K: PartialOrd + Copy, V> Lowest<K, V> {
     /// Creates a list for at most `most` entries.
-    pub fn new(most: usize) -> Lowest<K, V> {
+    pub(crate) fn new(most: usize) -> Lowest<K, V> {
         Lowest { most, entries: Vec::with_capacity(most) }
     }
 
     /// Adds an entry if its key is low enough, and drops the entry with the highest key if there are too many.
     #[inline]
-    pub fn offer(&mut self, key: K, value: impl FnOnce() -> V) {
+    pub(crate) fn offer(&mut self, key: K, value: impl FnOnce() -> V) {
         let full = self.entries.len() >= self.most;
         if full && self.entries.last().is_none_or(|(last, _)| key >= *last) {
             return;
@@ -32,12 +32,12 @@ impl<K: PartialOrd + Copy, V> Lowest<K, V> {
     }
 
     /// Returns the entries, lowest key first.
-    pub fn iter(&self) -> impl Iterator<Item = &(K, V)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(K, V)> {
         self.entries.iter()
     }
 
     /// Returns the values, lowest key first.
-    pub fn into_values(self) -> impl Iterator<Item = V> {
+    pub(crate) fn into_values(self) -> impl Iterator<Item = V> {
         self.entries.into_iter().map(|(_, value)| value)
     }
 }

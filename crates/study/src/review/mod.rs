@@ -9,7 +9,7 @@ mod clusters;
 mod compared;
 mod crossing;
 mod lowest;
-pub mod page;
+pub(crate) mod page;
 mod places;
 mod preset;
 mod relations;
@@ -19,11 +19,13 @@ mod sources;
 mod tally;
 
 pub use banding::Banding;
-pub use clusters::{ClusterReview, LargeCluster, Member};
+pub(crate) use clusters::ClusterReview;
+pub use clusters::{LargeCluster, Member};
 pub use compared::PairComparison;
 pub use crossing::Crossing;
 pub use relations::PairRelation;
-pub use removed::{Fate, RemovalSample, RemovedReview};
+pub use removed::RemovalSample;
+pub(crate) use removed::RemovedReview;
 pub use shown::ShownText;
 pub use sources::SourceReview;
 pub use tally::{BINS, PairSample, SAMPLE_BINS, bin_range, sample_range};
@@ -114,7 +116,7 @@ const LARGE: usize = 10;
 
 /// Gives access to the corpus of a finished run.
 #[derive(Clone, Copy)]
-pub struct Read<'r> {
+pub(crate) struct Read<'r> {
     /// The corpus, preceded by the indexed documents that are in the tables.
     pub session: &'r Session<'r>,
     /// Returns whether the text of a document must not be shown. The argument is the document's number in the tables.
@@ -123,7 +125,7 @@ pub struct Read<'r> {
 
 impl<'r> Read<'r> {
     /// Creates an instance for a corpus whose documents may all be shown.
-    pub fn whole(session: &'r Session<'r>) -> Read<'r> {
+    pub(crate) fn whole(session: &'r Session<'r>) -> Read<'r> {
         Read { session, is_hidden: &|_| false }
     }
 }
@@ -132,7 +134,7 @@ impl<'r> Read<'r> {
 ///
 /// # Errors
 /// Returns an error if tables or the corpus cannot be read, or if the run is interrupted.
-pub fn review(
+pub(crate) fn review(
     finished: &Finished,
     corpus: Option<Read<'_>>,
     dir: &Path,

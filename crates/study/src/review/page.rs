@@ -39,7 +39,7 @@ pub fn with_page<'p>(page: &'p Page<'p>) -> impl Fn(&Session<'_>, &Stage, RunRep
 
 /// Writes the page into an unfinished output folder whose tables are complete, unless the options turn the page off. Returns the
 /// record, including this stage.
-pub fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport, page: &Page<'_>) -> Result<RunReport> {
+pub(crate) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport, page: &Page<'_>) -> Result<RunReport> {
     if !session.options.output.report {
         return Ok(report);
     }

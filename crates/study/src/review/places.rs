@@ -7,7 +7,7 @@ use dupsift_engine::session::Session;
 
 /// Maps document numbers to positions.
 #[derive(Clone, Copy)]
-pub struct Places<'r> {
+pub(crate) struct Places<'r> {
     /// The session that reads the corpus. `None` if the corpus is not read; in that case, a position is the number itself.
     session: Option<&'r Session<'r>>,
     first_doc: u64,
@@ -16,19 +16,19 @@ pub struct Places<'r> {
 
 impl<'r> Places<'r> {
     /// Returns the mapping for a finished run. `session` is the session that reads the corpus of the run, if there is one.
-    pub fn new(report: &RunReport, session: Option<&'r Session<'r>>) -> Places<'r> {
+    pub(crate) fn new(report: &RunReport, session: Option<&'r Session<'r>>) -> Places<'r> {
         let first_doc = report.index.as_ref().map_or(0, |index| index.first_doc);
         let alone = first_doc + report.documents.sampled_from.unwrap_or(report.documents.rows);
         Places { session, first_doc, documents: session.map_or(alone, Session::documents) }
     }
 
     /// Returns the position of the first document that is not from the index.
-    pub fn base(&self) -> u64 {
+    pub(crate) fn base(&self) -> u64 {
         self.session.map_or(self.first_doc, |session| session.base)
     }
 
     /// Returns the position after the last document.
-    pub fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.documents
     }
 
@@ -36,7 +36,7 @@ impl<'r> Places<'r> {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if a table contains a document that is not in the corpus.
-    pub fn of(&self, number: u64) -> Result<u64> {
+    pub(crate) fn of(&self, number: u64) -> Result<u64> {
         let place = self.session.map_or(Some(number), |session| session.document(number));
         place.filter(|&place| place < self.documents).ok_or_else(|| {
             Error::usage(format!(
@@ -46,7 +46,7 @@ impl<'r> Places<'r> {
     }
 
     /// Returns the number that the tables use for the document at a position.
-    pub fn number(&self, place: u64) -> u64 {
+    pub(crate) fn number(&self, place: u64) -> u64 {
         self.session.map_or(place, |session| session.number(place))
     }
 }

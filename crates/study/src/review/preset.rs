@@ -9,7 +9,7 @@ use dupsift_engine::job::run_report::RunReport;
 const HIGHER: f64 = 0.85;
 
 /// Returns the preset that consists of these algorithms.
-pub fn preset(report: &RunReport) -> Option<&'static str> {
+pub(crate) fn preset(report: &RunReport) -> Option<&'static str> {
     let same = |preset: &&Preset| {
         let parsed = Recipe::parse_algorithms(preset.algorithms).unwrap_or_default();
         parsed.iter().map(ToString::to_string).eq(report.recipe.algorithms.iter().cloned())
@@ -19,7 +19,7 @@ pub fn preset(report: &RunReport) -> Option<&'static str> {
 
 /// Returns the option for the default preset with a higher threshold, as an example; `None` for any other preset. Other presets verify with
 /// their own thresholds or have additional options.
-pub fn with_higher_threshold(name: &str) -> Option<String> {
+pub(crate) fn with_higher_threshold(name: &str) -> Option<String> {
     let preset = Some(DEFAULT_PRESET).filter(|preset| preset.name == name)?;
     Some(format!("`algorithms={}`", with_threshold(Some(preset.algorithms), HIGHER).ok()?))
 }

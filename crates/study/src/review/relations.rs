@@ -25,7 +25,7 @@ pub struct PairRelation {
 ///
 /// # Errors
 /// Returns an error if a table cannot be read or the run is interrupted.
-pub fn relations(
+pub(crate) fn relations(
     finished: &Finished,
     label: &str,
     pairs: &BTreeSet<(u64, u64)>,

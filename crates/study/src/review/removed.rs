@@ -72,7 +72,7 @@ pub struct Fate {
 
 /// Reads the table of removals. `shown` selects the documents whose fates are recorded; `note` is called for every
 /// removed document.
-pub fn read(
+pub(crate) fn read(
     rows: impl Iterator<Item = Result<RemovalFound>>,
     shown: impl Fn(u64) -> bool,
     note: &dyn Fn(u64) -> Result<()>,

@@ -35,7 +35,7 @@ pub struct ShownText {
 }
 
 /// Holds the documents that are shown. A document can have millions of 3-grams and numbers, so these are stored in temporary files.
-pub struct Shown<'r> {
+pub(crate) struct Shown<'r> {
     /// The parts that are shown, by document number.
     pub texts: BTreeMap<u64, ShownText>,
     contents: Evidence,
@@ -48,7 +48,7 @@ impl Shown<'_> {
     ///
     /// # Errors
     /// Returns an error if the document is not in the corpus.
-    pub fn compared(&self, number: u64) -> Result<Option<ComparedText<'_>>> {
+    pub(crate) fn compared(&self, number: u64) -> Result<Option<ComparedText<'_>>> {
         if !self.texts.contains_key(&number) {
             return Ok(None);
         }
@@ -58,7 +58,7 @@ impl Shown<'_> {
 }
 
 /// Holds the data that is needed to compare a document with other documents.
-pub struct ComparedText<'s> {
+pub(crate) struct ComparedText<'s> {
     /// The contents in the format of [`write_contents`].
     pub contents: Cow<'s, [u64]>,
     /// The distinct numbers in the format of [`write_numbers`].
@@ -69,7 +69,7 @@ pub struct ComparedText<'s> {
 const NUMBER_END: u8 = b'\n';
 
 /// Appends the distinct numbers in the text as written, in order of their first occurrence, as a sequence of eight-byte words.
-pub fn write_numbers(text: &str, out: &mut Vec<u64>) {
+pub(crate) fn write_numbers(text: &str, out: &mut Vec<u64>) {
     let (mut seen, mut bytes) = (HashSet::new(), Vec::new());
     for number in numbers(text).filter(|number| seen.insert(*number)) {
         bytes.extend_from_slice(number.as_bytes());
@@ -80,7 +80,7 @@ pub fn write_numbers(text: &str, out: &mut Vec<u64>) {
 }
 
 /// Returns the numbers that [`write_numbers`] wrote.
-pub fn read_numbers(written: &[u64]) -> impl Iterator<Item = &str> {
+pub(crate) fn read_numbers(written: &[u64]) -> impl Iterator<Item = &str> {
     let numbers = bytemuck::cast_slice(written).split(|byte| *byte == NUMBER_END);
     numbers.filter_map(|number| std::str::from_utf8(number).ok()).filter(|number| !number.is_empty())
 }
@@ -113,7 +113,7 @@ impl Recording {
 }
 
 /// Reads the documents with these numbers.
-pub fn read<'r>(
+pub(crate) fn read<'r>(
     session: &Session<'_>,
     report: &RunReport,
     places: Places<'r>,

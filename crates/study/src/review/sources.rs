@@ -30,7 +30,7 @@ pub struct SourceReview {
 }
 
 /// Holds the source of each document.
-pub struct Sources {
+pub(crate) struct Sources {
     column: Option<String>,
     notes: Vec<String>,
     /// The code of each document's value, which is the number of the value plus one; 0 for a document without a value.
@@ -42,23 +42,23 @@ pub struct Sources {
 
 impl Sources {
     /// Creates an instance without sources, for a corpus that cannot be read.
-    pub fn unknown() -> Sources {
+    pub(crate) fn unknown() -> Sources {
         Sources { column: None, notes: Vec::new(), codes: None, became: Vec::new(), crossing: None }
     }
 
     /// Returns empty counts; `None` if no column could be used.
-    pub fn crossing(&self) -> Option<Crossing> {
+    pub(crate) fn crossing(&self) -> Option<Crossing> {
         self.crossing.clone()
     }
 
     /// Returns the index of a document's value in the crossing.
-    pub fn of(&self, doc: u64) -> u64 {
+    pub(crate) fn of(&self, doc: u64) -> u64 {
         let code = self.codes.as_ref().map_or(0, |codes| codes.load(doc as usize));
         self.became.get(code as usize).copied().unwrap_or(0).into()
     }
 
     /// Returns the review with these counts.
-    pub fn review(self, crossing: Option<Crossing>) -> SourceReview {
+    pub(crate) fn review(self, crossing: Option<Crossing>) -> SourceReview {
         SourceReview { column: self.column, crossing, notes: self.notes }
     }
 }
@@ -72,7 +72,7 @@ struct Values {
 
 /// Reads the first usable column. Only Parquet files are read, because reading a single column of JSON lines takes as long as reading the
 /// complete file.
-pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
+pub(crate) fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
     let mut notes = Vec::new();
     for column in SOURCE_COLUMNS {
         let parquet = session.source.files.iter().filter(|file| file.format.facts().is_columnar);

@@ -6,7 +6,7 @@ use dupsift_tables::PairFound;
 use serde::Serialize;
 
 /// The maximum number of verified pairs that are shown because of their low similarity.
-pub const LEAST: usize = 10;
+pub(crate) const LEAST: usize = 10;
 
 /// The number of similarity bins: twenty of width 0.05, and one for exactly 1.
 pub const BINS: usize = 21;
@@ -24,7 +24,7 @@ const SEED: u64 = 2007;
 const EDGE: f32 = 1e-5;
 
 /// Returns the bin that contains this similarity.
-pub fn bin(similarity: f32) -> usize {
+pub(crate) fn bin(similarity: f32) -> usize {
     if similarity >= 1.0 - EDGE / 10.0 {
         return BINS - 1;
     }
@@ -63,7 +63,7 @@ pub struct PairSample {
 }
 
 /// Collects counts and samples for one algorithm.
-pub struct Tally {
+pub(crate) struct Tally {
     /// The number of pairs in each similarity bin.
     pub scores: [u64; BINS],
     least: Option<Lowest<(f32, u64, u64), PairFound>>,
@@ -73,14 +73,14 @@ pub struct Tally {
 impl Tally {
     /// Creates an empty tally. `checked` states whether the pairs were verified by comparing the texts, and `decides` states whether the
     /// pairs are used to decide which documents are removed.
-    pub fn new(checked: bool, decides: bool) -> Tally {
+    pub(crate) fn new(checked: bool, decides: bool) -> Tally {
         let drawn = if decides { DRAWN.iter().map(|&most| Lowest::new(most)).collect() } else { Vec::new() };
         Tally { scores: [0; BINS], least: (checked && decides).then(|| Lowest::new(LEAST)), drawn }
     }
 
     /// Counts one pair.
     #[inline]
-    pub fn add(&mut self, pair: &PairFound) {
+    pub(crate) fn add(&mut self, pair: &PairFound) {
         self.scores[bin(pair.similarity)] += 1;
         if let Some(least) = &mut self.least {
             least.offer((pair.similarity, pair.a, pair.b), || *pair);
@@ -94,7 +94,7 @@ impl Tally {
 
 /// Returns the verified pairs with the lowest similarity. The pairs are taken from each algorithm in turn, because similarities according
 /// to different measures are not comparable.
-pub fn least(tallies: &[Tally], most: usize) -> Vec<PairSample> {
+pub(crate) fn least(tallies: &[Tally], most: usize) -> Vec<PairSample> {
     let mut turns: Vec<_> = tallies
         .iter()
         .enumerate()
@@ -115,7 +115,7 @@ pub fn least(tallies: &[Tally], most: usize) -> Vec<PairSample> {
 }
 
 /// Returns the pairs sampled from each bin across all algorithms.
-pub fn samples(tallies: &[Tally]) -> Vec<Vec<PairSample>> {
+pub(crate) fn samples(tallies: &[Tally]) -> Vec<Vec<PairSample>> {
     let of_bin = |bin: usize| {
         let mut lowest = Lowest::new(DRAWN[bin]);
         for (algorithm, tally) in tallies.iter().enumerate() {

@@ -20,7 +20,7 @@ mod fold;
 mod laws;
 mod plain;
 
-pub use classes::Classes;
+pub(crate) use classes::Classes;
 
 use super::pieces::Pieces;
 use dupsift_core::cpu::Level;
@@ -33,7 +33,7 @@ use dupsift_core::cpu::Level;
 /// control characters, `.`, `!`, `?`, and a space at the end of the text or before another space or a control character.
 #[inline]
 #[allow(unsafe_code)]
-pub fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces) -> usize {
+pub(crate) fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces) -> usize {
     #[cfg(target_arch = "x86_64")]
     if level == Level::Avx512 && is_x86_feature_detected!("avx512vbmi2") {
         // SAFETY: the processor has these features.
@@ -44,7 +44,7 @@ pub fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces) -> us
 
 /// Determines the classes of all bytes in normalized text, 64 bytes per entry. Two more entries follow, which contain only borders.
 #[inline]
-pub fn classify(text: &str, out: &mut Vec<Classes>) {
+pub(crate) fn classify(text: &str, out: &mut Vec<Classes>) {
     out.clear();
     out.reserve(text.len() / 64 + 3);
     classify_by(Level::best(), text, out);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Tokenizer;
 
 /// A tokenizer that returns overlapping pairs of characters. A run of a single character is one word.
-pub struct Bigram;
+pub(crate) struct Bigram;
 
 impl Tokenizer for Bigram {
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {

@@ -43,7 +43,7 @@ impl HanWords {
 }
 
 /// Returns the Han runs in the text, according to its byte classes. The first run begins at `from`.
-pub fn runs_of_han(classes: &[Classes], from: usize) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn runs_of_han(classes: &[Classes], from: usize) -> impl Iterator<Item = Range<usize>> {
     let mut block = from / 64;
     let first = classes.get(block).map_or(0, |one| one.han & u64::MAX << (from % 64));
     // A set bit in `edges` is a position where a run begins or ends.

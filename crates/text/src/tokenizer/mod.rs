@@ -23,17 +23,17 @@ use super::pool;
 use super::script::{Class, class, continues_unspaced};
 use super::simd::{Classes, classify};
 
-pub mod bigram;
+pub(crate) mod bigram;
 pub mod char;
 pub mod cut;
-pub mod dict;
-pub mod han_words;
+pub(crate) mod dict;
+pub(crate) mod han_words;
 mod spaced;
 pub mod starts;
 mod unspaced;
 
 pub use cut::Tokenizer;
-pub use unspaced::Unspaced;
+pub(crate) use unspaced::Unspaced;
 
 use han_words::HanWords;
 
@@ -41,7 +41,7 @@ use han_words::HanWords;
 ///
 /// Runs of ASCII and Cyrillic letters and digits, and runs of Han characters, are found by their byte classes. A stretch between two
 /// borders that contains any other character is passed to `cut_characters`.
-pub fn for_each_word<T: Tokenizer + ?Sized>(
+pub(crate) fn for_each_word<T: Tokenizer + ?Sized>(
     text: &str,
     han: &T,
     unspaced: &Unspaced,
@@ -174,7 +174,7 @@ fn cut_characters<T: Tokenizer + ?Sized>(
 ///
 /// A growing list occupies its old and its new memory at the same time, so scanning every character in advance pays off for long text, but
 /// not for short text. Unused memory is never touched and costs nothing.
-pub fn room_for_words(text: &str) -> usize {
+pub(crate) fn room_for_words(text: &str) -> usize {
     const LONG: usize = 1 << 20;
     if text.len() < LONG {
         return text.len() / 8;

@@ -16,13 +16,13 @@ const SEGMENTER: WordSegmenterBorrowed<'static> =
     WordSegmenter::new_for_non_complex_scripts(WordBreakInvariantOptions::default());
 
 /// Finds the words in a stretch that contains no unspaced script.
-pub fn by_library(stretch: &str, out: &mut impl FnMut(Range<usize>)) {
+pub(crate) fn by_library(stretch: &str, out: &mut impl FnMut(Range<usize>)) {
     segments_with_letters(stretch, SEGMENTER.segment_str(stretch), out);
 }
 
 /// Finds the words in a stretch that contains no characters of the classes `Other`, `Han` and `Unspaced`. Returns the same words as
 /// [`by_library`], but faster.
-pub fn by_table(stretch: &str, out: &mut impl FnMut(Range<usize>)) {
+pub(crate) fn by_table(stretch: &str, out: &mut impl FnMut(Range<usize>)) {
     let mut characters = stretch.char_indices();
     while let Some((start, first)) = characters.next() {
         let mut last = class(first);

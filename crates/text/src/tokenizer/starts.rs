@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::Tokenizer;
 
 /// Appends bits to a list of bytes, lowest bit first. The unused bits of the last byte are zeros.
-pub struct StartsWriter<'o> {
+pub(crate) struct StartsWriter<'o> {
     out: &'o mut Vec<u8>,
     /// The number of used bits in the last byte.
     used: u32,
@@ -18,12 +18,12 @@ pub struct StartsWriter<'o> {
 
 impl<'o> StartsWriter<'o> {
     /// Creates a writer that starts with a new byte.
-    pub fn new(out: &'o mut Vec<u8>) -> StartsWriter<'o> {
+    pub(crate) fn new(out: &'o mut Vec<u8>) -> StartsWriter<'o> {
         StartsWriter { out, used: 8 }
     }
 
     /// Appends a word that consists of this many characters (at least one).
-    pub fn word(&mut self, characters: usize) {
+    pub(crate) fn word(&mut self, characters: usize) {
         if self.used == 8 {
             self.out.push(0);
             self.used = 0;
@@ -39,7 +39,7 @@ impl<'o> StartsWriter<'o> {
 }
 
 /// A tokenizer that replays the words that a [`StartsWriter`] recorded for the same text.
-pub struct Starts<'s> {
+pub(crate) struct Starts<'s> {
     bits: &'s [u8],
     /// The index of the next Han character in the text.
     next: Cell<usize>,
@@ -47,7 +47,7 @@ pub struct Starts<'s> {
 
 impl<'s> Starts<'s> {
     /// Creates a tokenizer that starts at the first Han character of the text.
-    pub fn new(bits: &'s [u8]) -> Starts<'s> {
+    pub(crate) fn new(bits: &'s [u8]) -> Starts<'s> {
         Starts { bits, next: Cell::new(0) }
     }
 }

@@ -13,7 +13,7 @@ use super::Tokenizer;
 
 /// The segmenter that splits runs of unspaced scripts into words. Both kinds use tables that are compiled into the program, so creating a
 /// segmenter costs nothing.
-pub enum Unspaced {
+pub(crate) enum Unspaced {
     /// Splits with dictionaries.
     Words(WordSegmenterBorrowed<'static>),
     /// Splits into characters, each with its combining marks.
@@ -22,12 +22,12 @@ pub enum Unspaced {
 
 impl Unspaced {
     /// Returns the segmenter that uses dictionaries.
-    pub fn words() -> Unspaced {
+    pub(crate) fn words() -> Unspaced {
         Unspaced::Words(WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()))
     }
 
     /// Returns the segmenter that splits into characters.
-    pub fn characters() -> Unspaced {
+    pub(crate) fn characters() -> Unspaced {
         Unspaced::Characters(GraphemeClusterSegmenter::new())
     }
 }
@@ -42,7 +42,7 @@ impl Tokenizer for Unspaced {
 }
 
 /// Calls `out` with each segment between two boundaries that contains a letter or digit.
-pub fn segments_with_letters(
+pub(crate) fn segments_with_letters(
     run: &str,
     boundaries: impl Iterator<Item = usize>,
     out: &mut (impl FnMut(Range<usize>) + ?Sized),

@@ -26,7 +26,7 @@ const MOST_MINIMA: usize = 128;
 const MISSED: f64 = 0.05;
 
 /// The lowest threshold (rounded) for which `MOST_MINIMA` minima are enough.
-pub const LOWEST: f64 = 0.05;
+pub(crate) const LOWEST: f64 = 0.05;
 
 /// Holds the number of bands and the number of minima per band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Banding {
 
 impl Banding {
     /// Returns the bands for a threshold from [`LOWEST`] to 1.
-    pub fn for_threshold(threshold: f64) -> Banding {
+    pub(crate) fn for_threshold(threshold: f64) -> Banding {
         let fits = |rows: usize| {
             let bands = (1..=MOST_MINIMA / rows).find(|&bands| Banding { bands, rows }.misses(threshold) <= MISSED)?;
             Some(Banding { bands, rows })

@@ -5,7 +5,7 @@ use dupsift_core::row::{Reason, Signatures};
 use dupsift_text::Analysis;
 
 /// Computes one key per document. Documents with equal keys are duplicates. Every `KeySigner` is a [`Signer`].
-pub trait KeySigner: Send + Sync {
+pub(crate) trait KeySigner: Send + Sync {
     /// Returns the key of the document.
     ///
     /// # Errors

@@ -106,7 +106,7 @@ impl SignatureScheme {
 
     /// Returns the scheme of a method that computes one key of `bits` bits per document. Documents with equal keys are duplicates. Keys of
     /// up to 64 bits are stored in 64 bits, longer keys in 128.
-    pub fn one_key(bits: u32) -> SignatureScheme {
+    pub(crate) fn one_key(bits: u32) -> SignatureScheme {
         let shape = RowShape { key_bits: if bits > 64 { 128 } else { 64 }, ..RowShape::KEY64 };
         SignatureScheme { shared_key: SharedKey::Duplicates, signature_bits: Some(bits), ..SignatureScheme::new(shape) }
     }
@@ -126,7 +126,7 @@ impl SignatureScheme {
 
     /// Returns the rule bits of a pair after its documents are swapped.
     #[inline]
-    pub fn mirrored(&self, matched: u16) -> u16 {
+    pub(crate) fn mirrored(&self, matched: u16) -> u16 {
         let Some([one, other]) = self.opposite_rules else { return matched };
         let differ = (matched >> one ^ matched >> other) & 1;
         matched ^ (differ << one | differ << other)

@@ -32,7 +32,7 @@ use dupsift_text::{Analysis, Field};
 use titles::{TitleParts, own_parts};
 
 /// Implements the `core_words` algorithm.
-pub struct CoreWords;
+pub(crate) struct CoreWords;
 
 const FACTS: Facts = Facts {
     name: "core_words",

@@ -14,7 +14,7 @@ const FEW_TITLES: u64 = 3;
 const SHARE_OF_TITLES: u64 = 100;
 
 /// Counts titles, and also the parts of each title that has several parts.
-pub struct TitleParts;
+pub(crate) struct TitleParts;
 
 impl TitleParts {
     fn title() -> u64 {
@@ -42,7 +42,7 @@ impl FeatureKind for TitleParts {
 }
 
 /// Returns the parts of a title that are not the name of a site. The result is empty if the title has a single part or if nothing remains.
-pub fn own_parts(title: &Analysis<'_>, stats: &CorpusStats) -> Vec<Range<usize>> {
+pub(crate) fn own_parts(title: &Analysis<'_>, stats: &CorpusStats) -> Vec<Range<usize>> {
     let mut parts = title::parts(title.text());
     if parts.len() < 2 {
         return Vec::new();

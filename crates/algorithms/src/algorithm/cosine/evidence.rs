@@ -33,7 +33,7 @@ fn log(count: u64) -> f64 {
 
 /// Holds a term as stored in the evidence of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stated {
+pub(crate) struct Stated {
     /// The position of the term in the order shared by all documents: twice the term number, plus 1 for a term of the first line.
     pub place: u64,
     /// The number of documents that contain the term.
@@ -46,13 +46,13 @@ pub struct Stated {
 
 impl Stated {
     /// Returns whether the term belongs to the first line.
-    pub fn is_head(&self) -> bool {
+    pub(crate) fn is_head(&self) -> bool {
         self.place & 1 == 1
     }
 }
 
 /// Reads the terms of a document one by one.
-pub struct Terms<'e> {
+pub(crate) struct Terms<'e> {
     weighing: &'e Weighing<'e>,
     logs: &'e Logs,
     /// The length of the part of the vector that represents the text.
@@ -69,7 +69,7 @@ pub struct Terms<'e> {
 
 impl Weighing<'_> {
     /// Returns the position of a term, given its hash and rank.
-    pub fn place(&self, hash: u64, rank: u64) -> u64 {
+    pub(crate) fn place(&self, hash: u64, rank: u64) -> u64 {
         let number = if rank == u64::MAX { self.ranks() + (hash >> 2) } else { rank };
         number << 1 | u64::from(is_head(hash))
     }
@@ -79,7 +79,7 @@ impl Weighing<'_> {
     }
 
     /// Appends the vector as numbers.
-    pub fn evidence(&self, vector: &Vector, out: &mut Vec<u64>) {
+    pub(crate) fn evidence(&self, vector: &Vector, out: &mut Vec<u64>) {
         let Vector { terms, factors } = vector;
         let (mut text, mut body, mut heads) = (0.0, Vec::with_capacity(terms.len()), Vec::new());
         for &Weighed { term, count, rank, word } in terms {
@@ -122,7 +122,7 @@ impl Weighing<'_> {
     }
 
     /// Returns the terms in a document's evidence, or `None` if the document was not read.
-    pub fn terms<'e>(&'e self, evidence: &'e [u64]) -> Option<Terms<'e>> {
+    pub(crate) fn terms<'e>(&'e self, evidence: &'e [u64]) -> Option<Terms<'e>> {
         let (&[text, first, second, left], packed) = evidence.split_first_chunk::<HEADER>()?;
         let [text, first, second] = [text, first, second].map(f64::from_bits);
         Some(Terms {
@@ -140,7 +140,7 @@ impl Weighing<'_> {
 
     /// Returns the weight of one occurrence of a word with this document frequency.
     #[inline]
-    pub fn idf(&self, df: u64) -> f64 {
+    pub(crate) fn idf(&self, df: u64) -> f64 {
         self.idf.as_ref().map_or(1.0, |idf| idf.of(df))
     }
 }

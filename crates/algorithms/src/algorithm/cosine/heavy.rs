@@ -38,7 +38,7 @@ const FEW_TERMS: usize = 3;
 
 /// Defines which terms are used in keys.
 #[derive(Clone, Copy, Debug)]
-pub struct HeavyTerms {
+pub(crate) struct HeavyTerms {
     /// The maximum number of heavy terms per text.
     pub most: usize,
     /// The maximum document frequency of a term that is used in keys.
@@ -49,7 +49,7 @@ pub struct HeavyTerms {
 
 /// Holds the keys of a text and the terms that are used in them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Keys {
+pub(crate) struct Keys {
     /// The terms: first the rarer terms, then the common terms, each group sorted by descending weight.
     pub terms: Vec<u64>,
     /// The keys, each made of one or two terms.
@@ -60,7 +60,7 @@ pub struct Keys {
 
 /// Defines the parts that make up a key. The lowest bits of a key store its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Two terms that are not both common.
     Two,
     /// Two common terms.
@@ -73,7 +73,7 @@ impl Kind {
     const BITS: u64 = 3;
 
     /// Returns the kind of a key.
-    pub fn of(key: u128) -> Kind {
+    pub(crate) fn of(key: u128) -> Kind {
         match key as u64 & Kind::BITS {
             0 => Kind::Two,
             1 => Kind::Common,
@@ -88,13 +88,13 @@ impl Kind {
 
 impl HeavyTerms {
     /// Returns the maximum document frequency of a term that is used in keys, for a corpus with this many documents.
-    pub fn most_documents(share: f64, documents: u64) -> u64 {
+    pub(crate) fn most_documents(share: f64, documents: u64) -> u64 {
         ((share * documents as f64) as u64).max(FEW_DOCUMENTS)
     }
 
     /// Returns the keys of a text, without its first line. A term in at most `own` documents is skipped: only copies of this text contain
     /// it, so it cannot match another document. A text with at least one term gets at least one key.
-    pub fn keys(&self, terms: &[Term], own: u64) -> Keys {
+    pub(crate) fn keys(&self, terms: &[Term], own: u64) -> Keys {
         let shared = || terms.iter().filter(|term| term.df > own);
         let makes_keys = |term: &&Term| !is_head(term.hash) && term.df <= self.most_documents;
         let mut chosen = heaviest(shared().filter(makes_keys), terms.len(), self.most);
@@ -126,7 +126,7 @@ impl HeavyTerms {
 const MOST_WORDS: usize = 4000;
 
 /// Returns the one or two words that make up each key, or `None` if they are not words of the text.
-pub fn words_of(keys: &[u128], words: &BTreeMap<u64, &str>) -> Vec<Option<String>> {
+pub(crate) fn words_of(keys: &[u128], words: &BTreeMap<u64, &str>) -> Vec<Option<String>> {
     let mut found: BTreeMap<u64, Option<String>> = keys.iter().map(|&key| (key as u64, None)).collect();
     if words.len() <= MOST_WORDS {
         let mut note = |key: u64, name: &dyn Fn() -> String| {

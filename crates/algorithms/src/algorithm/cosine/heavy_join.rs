@@ -26,7 +26,7 @@ const PRINT_BITS: u32 = 16;
 /// The number of term fingerprints in an 8-byte word.
 const PRINTS: usize = 4;
 /// The maximum number of heavy terms.
-pub const MOST_TERMS: usize = 32;
+pub(crate) const MOST_TERMS: usize = 32;
 /// The number of 16-bit numbers in a sketch: the fingerprints, followed by the length of the common terms.
 const NUMBERS: usize = (MOST_TERMS + 1).next_multiple_of(PRINTS);
 /// The maximum number of words in a sketch.
@@ -35,7 +35,7 @@ const MOST_WORDS: usize = WORDS + NUMBERS / PRINTS;
 const LENGTH: f64 = u16::MAX as f64;
 
 /// Implements the join, bound to a corpus.
-pub struct HeavyJoin {
+pub(crate) struct HeavyJoin {
     terms: HeavyTerms,
     signs: SignSketch,
     most_differing: u32,
@@ -48,7 +48,7 @@ type Numbers = [u16; NUMBERS];
 
 impl HeavyJoin {
     /// Returns the join by heavy terms, with the random projections for this seed.
-    pub fn new(terms: HeavyTerms, seed: u64) -> HeavyJoin {
+    pub(crate) fn new(terms: HeavyTerms, seed: u64) -> HeavyJoin {
         HeavyJoin {
             terms,
             signs: SignSketch::new(seed),
@@ -58,17 +58,17 @@ impl HeavyJoin {
     }
 
     /// Returns the number of words in a sketch.
-    pub fn sketch_words(&self) -> usize {
+    pub(crate) fn sketch_words(&self) -> usize {
         WORDS + (self.terms.most + 1).div_ceil(PRINTS)
     }
 
     /// Returns the approximate number of rows per document.
-    pub fn rows_a_document(&self) -> u64 {
+    pub(crate) fn rows_a_document(&self) -> u64 {
         (self.terms.most * self.terms.most / 4) as u64
     }
 
     /// Emits the rows and the sketch of a vector with length 1. `own` is the number of documents that have this text.
-    pub fn sign(&self, terms: &[Term], own: u64, out: &mut Signatures) {
+    pub(crate) fn sign(&self, terms: &[Term], own: u64, out: &mut Signatures) {
         let found = self.terms.keys(terms, own);
         found.keys.iter().for_each(|&key| out.push(0, key.into(), 0, &[]));
         let mut numbers: Numbers = [0; NUMBERS];
@@ -85,12 +85,12 @@ impl HeavyJoin {
     }
 
     /// Returns whether the signs of two documents are similar enough for a candidate pair.
-    pub fn near(&self, a: &[u64; WORDS], b: &[u64; WORDS]) -> bool {
+    pub(crate) fn near(&self, a: &[u64; WORDS], b: &[u64; WORDS]) -> bool {
         differing(a, b) <= self.most_differing
     }
 
     /// Like `HeavyJoin::near`, but compares complete sketches.
-    pub fn judge_sketches(&self, a: &[u64], b: &[u64]) -> bool {
+    pub(crate) fn judge_sketches(&self, a: &[u64], b: &[u64]) -> bool {
         match (a.first_chunk(), b.first_chunk()) {
             (Some(a), Some(b)) => self.near(a, b),
             _ => true,
@@ -99,12 +99,12 @@ impl HeavyJoin {
 
     /// Returns whether each pair in a window of up to `rows` rows with this key is judged independently of the terms
     /// that all rows share.
-    pub fn judges_each(&self, key: u128, rows: u64) -> bool {
+    pub(crate) fn judges_each(&self, key: u128, rows: u64) -> bool {
         Kind::of(key) != Kind::Two || rows <= LARGE_WINDOW as u64 || self.terms.most <= 2
     }
 
     /// Describes in how many signs two documents differ.
-    pub fn why_apart(&self, a: &[u64], b: &[u64]) -> Option<String> {
+    pub(crate) fn why_apart(&self, a: &[u64], b: &[u64]) -> Option<String> {
         let apart = differing(a.first_chunk()?, b.first_chunk()?);
         let most = self.most_differing;
         Some(format!("{apart} of {BITS} random-projection signs differ, but at most {most} may differ"))
@@ -112,7 +112,7 @@ impl HeavyJoin {
 
     /// Returns the reason why two documents with these sketches are not compared although they share a key. `rows` is the number of
     /// documents with this key.
-    pub fn why_not_compared(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String> {
+    pub(crate) fn why_not_compared(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String> {
         let (x, y) = (self.numbers_in(a), self.numbers_in(b));
         match Kind::of(key) {
             Kind::Two if rows > LARGE_WINDOW as u64 && self.terms.most > 2 => {
@@ -142,7 +142,7 @@ impl HeavyJoin {
     }
 
     /// Finds the candidates of a window.
-    pub fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
+    pub(crate) fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let rows = window.len();
         let Some(sketches) = out.sketches() else {
             return out.compare_all(window, |a, b| candidate(a.doc, b.doc, 0));

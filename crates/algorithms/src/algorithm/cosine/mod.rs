@@ -88,7 +88,7 @@ pub(super) const MAX_DF: ParamSpec = ParamSpec {
 pub(super) const PROJECTIONS: ParamSpec = ParamSpec { help: "join=heavy: seed of the random projections", ..SEED };
 
 /// Implements the `cosine` algorithm.
-pub struct Cosine;
+pub(crate) struct Cosine;
 
 const FACTS: Facts = Facts {
     name: "cosine",

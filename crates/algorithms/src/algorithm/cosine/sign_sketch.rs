@@ -18,9 +18,9 @@ use dupsift_core::float;
 use dupsift_core::hash::{mix64, splitmix64};
 
 /// The number of signs per document.
-pub const BITS: u32 = 512;
+pub(crate) const BITS: u32 = 512;
 /// The number of 8-byte words that hold the signs.
-pub const WORDS: usize = BITS as usize / 64;
+pub(crate) const WORDS: usize = BITS as usize / 64;
 /// The number of standard deviations by which a difference may exceed its expected value. At the threshold, 2 in 10,000 pairs are lost.
 const DEVIATIONS: f64 = 3.5;
 /// The number of coordinates to which terms are hashed, and the number of coordinates in each part. A term has one coordinate in each part.
@@ -35,7 +35,7 @@ const UNIT: f64 = (1 << 20) as f64;
 const SHIFT: u32 = 10;
 
 /// Returns the maximum number of differing signs for vectors that reach this cosine. About 2 in 10,000 such pairs exceed this number.
-pub fn most_differing(cosine: f64) -> u32 {
+pub(crate) fn most_differing(cosine: f64) -> u32 {
     // The cosine is lowered slightly, because weights are rounded.
     let share = float::acos((cosine - 1e-6).clamp(-1.0, 1.0)) / PI;
     let expected = f64::from(BITS) * share;
@@ -44,12 +44,12 @@ pub fn most_differing(cosine: f64) -> u32 {
 
 /// Returns the number of signs in which two vectors differ.
 #[inline]
-pub fn differing(a: &[u64; WORDS], b: &[u64; WORDS]) -> u32 {
+pub(crate) fn differing(a: &[u64; WORDS], b: &[u64; WORDS]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
 /// Rotates vectors at random and takes the signs of the coordinates.
-pub struct SignSketch {
+pub(crate) struct SignSketch {
     seed: u64,
     /// The signs that are flipped before each of the two transforms: -1 for a flipped coordinate, 0 for every other coordinate.
     flips: [Box<[i16]>; 2],
@@ -57,7 +57,7 @@ pub struct SignSketch {
 
 impl SignSketch {
     /// Returns the rotation for this seed.
-    pub fn new(seed: u64) -> SignSketch {
+    pub(crate) fn new(seed: u64) -> SignSketch {
         let flips = |which: u64| {
             let flip = |at: u64| -((splitmix64(mix64(seed ^ which), at) >> 63) as i16);
             (0..WIDE as u64).map(flip).collect()
@@ -66,7 +66,7 @@ impl SignSketch {
     }
 
     /// Returns the signs of a vector with length 1.
-    pub fn signs(&self, terms: &[Term]) -> [u64; WORDS] {
+    pub(crate) fn signs(&self, terms: &[Term]) -> [u64; WORDS] {
         // The sums are integers that wrap around on overflow, so they are the same on every machine.
         let mut hashed = [0i32; WIDE];
         for term in terms {

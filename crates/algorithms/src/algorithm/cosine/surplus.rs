@@ -22,13 +22,13 @@ struct Side<'e> {
 
 impl Weighing<'_> {
     /// Returns whether the word with this hash has a surplus.
-    pub fn is_word(&self, surplus: Surplus, hash: u64) -> bool {
+    pub(crate) fn is_word(&self, surplus: Surplus, hash: u64) -> bool {
         let rank = self.units.table(self.stats).get(hash).map(|found| self.units.table(self.stats).rank(found.at));
         surplus.word == word(self.place(hash & !1, rank.unwrap_or(u64::MAX)))
     }
 
     /// Returns the surplus of each of two texts over the other, computed from their evidence.
-    pub fn surplus(&self, a: &[u64], b: &[u64]) -> [Surplus; 2] {
+    pub(crate) fn surplus(&self, a: &[u64], b: &[u64]) -> [Surplus; 2] {
         let (Some(a), Some(b)) = (self.terms(a), self.terms(b)) else { return [Surplus::default(); 2] };
         let (mut a, mut b) = (Side::new(a), Side::new(b));
         while let Some((order, place)) = next(&a, &b) {
@@ -72,7 +72,7 @@ impl<'e> Side<'e> {
 }
 
 /// Returns the number that identifies the word at a position; it is always above 0.
-pub fn word(place: u64) -> u64 {
+pub(crate) fn word(place: u64) -> u64 {
     place / 2 + 1
 }
 

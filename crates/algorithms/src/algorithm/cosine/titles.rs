@@ -34,7 +34,7 @@ struct Side<'e> {
 
 impl Weighing<'_> {
     /// Compares the first line of each of two texts with the other text. A word is rare if at most `few` documents contain it.
-    pub fn titles(&self, a: &[u64], b: &[u64], few: u64) -> [TitleWords; 2] {
+    pub(crate) fn titles(&self, a: &[u64], b: &[u64], few: u64) -> [TitleWords; 2] {
         let (Some(a), Some(b)) = (self.terms(a), self.terms(b)) else { return [TitleWords::default(); 2] };
         let mut sides = [Side::new(a), Side::new(b)];
         while let Some(number) = sides.iter_mut().filter_map(Side::next).min() {

@@ -23,7 +23,7 @@ use dupsift_core::hash::combine;
 use dupsift_text::{Analysis, Frequency};
 
 /// Defines how documents become vectors.
-pub struct Weighing<'c> {
+pub(crate) struct Weighing<'c> {
     /// Whether the weight of a term is proportional to 1 + ln tf instead of tf.
     pub sublinear: bool,
     /// The share of the first line in the vector: at least 0 and below 1.
@@ -37,7 +37,7 @@ pub struct Weighing<'c> {
 }
 
 /// Returns ln(1 + N / df). A corpus that was not counted is treated as one document.
-pub fn idf(stats: &CorpusStats) -> ByCount {
+pub(crate) fn idf(stats: &CorpusStats) -> ByCount {
     let documents = stats.documents().max(1);
     ByCount::new(documents, move |df| float::ln(1.0 + documents as f64 / df as f64))
 }
@@ -47,12 +47,12 @@ pub fn idf(stats: &CorpusStats) -> ByCount {
 const HEAD: u64 = 0x6669_7273_7420_6C69;
 
 /// Returns whether a term belongs to the first line.
-pub fn is_head(hash: u64) -> bool {
+pub(crate) fn is_head(hash: u64) -> bool {
     hash & 1 == 1
 }
 
 /// Holds the vector of a document.
-pub struct Vector {
+pub(crate) struct Vector {
     /// The terms with their weights, rarest first. All weights are above 0, and their squares add up to 1. The list is empty for a
     /// document without terms.
     pub terms: Vec<Weighed>,
@@ -62,7 +62,7 @@ pub struct Vector {
 
 /// Holds a term of a vector.
 #[derive(Clone, Copy, Debug)]
-pub struct Weighed {
+pub(crate) struct Weighed {
     /// The term.
     pub term: Term,
     /// The number of occurrences in the text, or in the first line.
@@ -75,14 +75,14 @@ pub struct Weighed {
 
 impl Vector {
     /// Returns the terms without counts and ranks.
-    pub fn terms(&self) -> Vec<Term> {
+    pub(crate) fn terms(&self) -> Vec<Term> {
         self.terms.iter().map(|weighed| weighed.term).collect()
     }
 }
 
 impl Weighing<'_> {
     /// Returns the vector of a document.
-    pub fn vector(&self, document: &Analysis<'_>) -> Vector {
+    pub(crate) fn vector(&self, document: &Analysis<'_>) -> Vector {
         let mut terms = self.weighed(document);
         terms.iter_mut().for_each(|weighed| weighed.term.hash &= !1);
         let factors;
@@ -129,7 +129,7 @@ fn scale(terms: &mut [Weighed], square: f64) -> f64 {
 
 /// Holds the similarity of two vectors.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Likeness {
+pub(crate) struct Likeness {
     /// The cosine, from 0 to 1.
     pub cosine: f64,
     /// The gap, from 0 to 1; 0 for equal texts.
@@ -143,7 +143,7 @@ const STEP: usize = 16;
 
 impl Weighing<'_> {
     /// Returns the likeness of two vectors, computed from their evidence, if the cosine reaches `least`.
-    pub fn compare(&self, a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
+    pub(crate) fn compare(&self, a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
         let (mut a, mut b) = (self.terms(a)?, self.terms(b)?);
         let least = below(least) - HAIR;
         // Each scale is the inverse of the length of the part that represents the text, because the gap is defined for text vectors with

@@ -30,7 +30,7 @@ use dupsift_text::Analysis;
 use support_words::{Goals, STEPS, choose, note_of, word_of};
 
 /// Implements the `descr_words` algorithm.
-pub struct DescrWords;
+pub(crate) struct DescrWords;
 
 const FACTS: Facts = Facts {
     name: "descr_words",

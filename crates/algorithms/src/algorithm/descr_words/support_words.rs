@@ -19,7 +19,7 @@ use crate::algorithm::kit::training::room_for;
 use dupsift_core::error::Result;
 
 /// The number of steps into which f is divided: step i is i/64 < f <= (i + 1)/64.
-pub const STEPS: u64 = 64;
+pub(crate) const STEPS: u64 = 64;
 
 /// The thresholds i/64, from 0.05 to 0.95.
 const THRESHOLDS: std::ops::RangeInclusive<usize> = 4..=60;
@@ -31,19 +31,19 @@ const LOSS: f64 = 0.001;
 const ROUNDS: u64 = 200;
 
 /// Returns a word of a document as stored in notes: the hash, with the step of f in its low bits.
-pub fn note_of(hash: u64, tf: u32, most: u32) -> u64 {
+pub(crate) fn note_of(hash: u64, tf: u32, most: u32) -> u64 {
     let step = (u64::from(tf) * STEPS).div_ceil(u64::from(most)) - 1;
     word_of(hash) | step.min(STEPS - 1)
 }
 
 /// Returns the part of a hash that identifies the word.
-pub fn word_of(hash: u64) -> u64 {
+pub(crate) fn word_of(hash: u64) -> u64 {
     hash & !(STEPS - 1)
 }
 
 /// Holds the criteria for choosing words.
 #[derive(Clone, Copy, Debug)]
-pub struct Goals {
+pub(crate) struct Goals {
     /// The minimum number of sampled documents in which f must be above a word's threshold.
     pub documents: u32,
     /// The distance from the threshold, in steps, within which f counts as near.
@@ -58,7 +58,7 @@ pub struct Goals {
 
 /// Holds the chosen words, and statistics about the choice.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Chosen {
+pub(crate) struct Chosen {
     /// The words as returned by [`word_of`], in ascending order, with their thresholds in steps.
     pub words: Vec<(u64, u64)>,
     /// The number of candidate words.
@@ -81,7 +81,7 @@ struct Candidate {
 ///
 /// # Errors
 /// Returns the error of [`Notes::go_on`], or an error if there is not enough memory.
-pub fn choose(notes: &Notes<'_>, goals: &Goals) -> Result<Chosen> {
+pub(crate) fn choose(notes: &Notes<'_>, goals: &Goals) -> Result<Chosen> {
     let (places, counts) = count(notes)?;
     let mut candidates: Vec<Option<Candidate>> = (0..counts.len()).map(|_| None).collect();
     let mut end = 0;

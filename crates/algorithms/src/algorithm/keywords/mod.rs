@@ -27,7 +27,7 @@ use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::{Analysis, Field, Frequency};
 
 /// Implements the `keywords` algorithm.
-pub struct Keywords;
+pub(crate) struct Keywords;
 
 const FACTS: Facts = Facts {
     name: "keywords",

@@ -43,7 +43,7 @@ const TRACKING: [&str; 25] = [
 /// parameters, parameters without a value (`c=`) and the order of parameters are ignored. A fragment that begins with `!` or `/` is a
 /// route: it selects the page of a site that consists of a single HTML page, so it is part of the key. An address without a scheme must
 /// have a dot in its host.
-pub fn key(text: &str) -> Option<String> {
+pub(crate) fn key(text: &str) -> Option<String> {
     let text = text.trim();
     let begins = |start: &str| text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
     let url = if begins("http://") || begins("https://") {

@@ -41,7 +41,7 @@ pub fn differing(a: &[u64], b: &[u64]) -> u32 {
 }
 
 /// The number of words in a [`Wide`].
-pub const WIDE_WORDS: usize = 6;
+pub(crate) const WIDE_WORDS: usize = 6;
 
 /// Holds up to 384 bits, 64 per word, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -120,7 +120,7 @@ fn key_bits(bits: u32, blocks: u32, distance: u32) -> u32 {
 }
 
 /// Returns the number of tables in a scheme with this many blocks.
-pub fn table_count(blocks: u32, distance: u32) -> u64 {
+pub(crate) fn table_count(blocks: u32, distance: u32) -> u64 {
     choose(blocks, distance)
 }
 

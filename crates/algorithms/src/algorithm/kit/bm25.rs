@@ -4,16 +4,16 @@ use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 
 /// The `k` parameter.
-pub const K: ParamSpec =
+pub(crate) const K: ParamSpec =
     ParamSpec { name: "k", kind: Kind::Real(0.0, 100.0), default: "2", help: "BM25: saturation of repeated words" };
 
 /// The `b` parameter.
-pub const B: ParamSpec =
+pub(crate) const B: ParamSpec =
     ParamSpec { name: "b", kind: Kind::Real(0.0, 1.0), default: "0.75", help: "BM25: influence of document length" };
 
 /// Computes TF for one corpus.
 #[derive(Clone, Copy, Debug)]
-pub struct Bm25 {
+pub(crate) struct Bm25 {
     k: f64,
     b: f64,
     mean_length: f64,
@@ -21,14 +21,14 @@ pub struct Bm25 {
 
 impl Bm25 {
     /// Returns the settings from the parameters [`K`] and [`B`].
-    pub fn new(params: &Params, stats: &CorpusStats) -> Bm25 {
+    pub(crate) fn new(params: &Params, stats: &CorpusStats) -> Bm25 {
         Bm25 { k: params.real(K.name), b: params.real(B.name), mean_length: stats.mean_length() }
     }
 
     /// Returns the TF, from 0 to 1, of a word that occurs `tf` times among `length` words. The order of operations is fixed, so that equal
     /// counts give bit-identical results.
     #[inline]
-    pub fn tf(&self, tf: u32, length: usize) -> f64 {
+    pub(crate) fn tf(&self, tf: u32, length: usize) -> f64 {
         let tf = f64::from(tf);
         let relative_length = length as f64 / self.mean_length;
         tf / (self.k * ((1.0 - self.b) + self.b * relative_length) + tf)

@@ -4,20 +4,20 @@
 const KEPT: u64 = 1 << 16;
 
 /// Holds the function with its precomputed values.
-pub struct ByCount {
+pub(crate) struct ByCount {
     kept: Vec<f64>,
     function: Box<dyn Fn(u64) -> f64 + Send + Sync>,
 }
 
 impl ByCount {
     /// Returns the function with precomputed values for counts up to `most`, or up to `KEPT` if `most` is larger.
-    pub fn new(most: u64, function: impl Fn(u64) -> f64 + Send + Sync + 'static) -> ByCount {
+    pub(crate) fn new(most: u64, function: impl Fn(u64) -> f64 + Send + Sync + 'static) -> ByCount {
         ByCount { kept: (0..=most.min(KEPT)).map(&function).collect(), function: Box::new(function) }
     }
 
     /// Returns the value for a count.
     #[inline]
-    pub fn of(&self, count: u64) -> f64 {
+    pub(crate) fn of(&self, count: u64) -> f64 {
         self.kept.get(count as usize).copied().unwrap_or_else(|| (self.function)(count))
     }
 }

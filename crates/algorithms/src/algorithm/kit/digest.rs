@@ -11,7 +11,7 @@ use dupsift_core::hash::{Digest, hash64};
 use dupsift_core::row::RowShape;
 
 /// The `digest` parameter.
-pub const DIGEST: ParamSpec = ParamSpec {
+pub(crate) const DIGEST: ParamSpec = ParamSpec {
     name: "digest",
     kind: Kind::Choice(Digest::NAMES),
     default: "xxh3_64",
@@ -19,7 +19,7 @@ pub const DIGEST: ParamSpec = ParamSpec {
 };
 
 /// The `verify_string` parameter.
-pub const VERIFY_STRING: ParamSpec = ParamSpec {
+pub(crate) const VERIFY_STRING: ParamSpec = ParamSpec {
     name: "verify_string",
     kind: Kind::Flag,
     default: "false",
@@ -28,7 +28,7 @@ pub const VERIFY_STRING: ParamSpec = ParamSpec {
 
 /// Defines how an algorithm's signature strings become keys.
 #[derive(Clone, Copy, Debug)]
-pub struct StringKey {
+pub(crate) struct StringKey {
     digest: Digest,
     verify: bool,
 }
@@ -38,7 +38,7 @@ impl StringKey {
     ///
     /// # Errors
     /// Returns an error if `verify_string` is set with a 128-bit digest, which has no room for a second hash and needs none.
-    pub fn new(owner: &str, params: &Params) -> Result<StringKey> {
+    pub(crate) fn new(owner: &str, params: &Params) -> Result<StringKey> {
         let name = params.word(DIGEST.name);
         let digest = Digest::by_name(name).ok_or_else(|| Error::Internal(format!("{owner}: no digest {name:?}")))?;
         let verify = params.flag(VERIFY_STRING.name);
@@ -51,28 +51,28 @@ impl StringKey {
     }
 
     /// Returns the shape of rows that hold one such key.
-    pub fn shape(&self) -> RowShape {
+    pub(crate) fn shape(&self) -> RowShape {
         RowShape { key_bits: if self.verify { 128 } else { self.digest.bits().max(64) }, ..RowShape::KEY64 }
     }
 
     /// Returns the key of a signature string.
-    pub fn of(&self, string: &str) -> u128 {
+    pub(crate) fn of(&self, string: &str) -> u128 {
         self.of_bytes(string.as_bytes())
     }
 
     /// Returns the key of a signature string in a different encoding.
-    pub fn of_bytes(&self, string: &[u8]) -> u128 {
+    pub(crate) fn of_bytes(&self, string: &[u8]) -> u128 {
         let key = self.digest.of(string);
         if self.verify { key << 64 | u128::from(hash64(string)) } else { key }
     }
 
     /// Returns the number of bits that determine the probability of a chance collision.
-    pub fn bits(&self) -> u32 {
+    pub(crate) fn bits(&self) -> u32 {
         self.digest.bits() + if self.verify { 64 } else { 0 }
     }
 
     /// Returns the separator between sentences in a signature string: a space in the faithful CRC32 mode, otherwise a line feed.
-    pub fn sentence_separator(&self) -> char {
+    pub(crate) fn sentence_separator(&self) -> char {
         if self.digest == Digest::Crc32 { ' ' } else { '\n' }
     }
 }

@@ -6,7 +6,7 @@ use dupsift_text::Analysis;
 use dupsift_text::shingle::{char_shingles, char_windows, distinct, shingles};
 
 /// The `features` parameter.
-pub const FEATURES: ParamSpec = ParamSpec {
+pub(crate) const FEATURES: ParamSpec = ParamSpec {
     name: "features",
     kind: Kind::Choice(&["auto", "words", "shingles", "chars"]),
     default: "auto",
@@ -14,7 +14,7 @@ pub const FEATURES: ParamSpec = ParamSpec {
 };
 
 /// The `ngram` parameter for [`FEATURES`].
-pub const FEATURE_NGRAM: ParamSpec = ParamSpec {
+pub(crate) const FEATURE_NGRAM: ParamSpec = ParamSpec {
     name: "ngram",
     kind: Kind::Int(1, 100),
     default: "2",
@@ -22,7 +22,7 @@ pub const FEATURE_NGRAM: ParamSpec = ParamSpec {
 };
 
 /// The `min_features` parameter.
-pub const MIN_FEATURES: ParamSpec = ParamSpec {
+pub(crate) const MIN_FEATURES: ParamSpec = ParamSpec {
     name: "min_features",
     kind: Kind::Int(1, 100_000),
     default: "10",

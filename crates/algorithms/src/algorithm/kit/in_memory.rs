@@ -48,7 +48,12 @@ pub fn run(algorithm: &dyn Algorithm, typed: &str, texts: &[String]) -> Found {
 }
 
 /// Like `run`, but each text has its own set of fields.
-pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fields: &[FieldValues<'_>]) -> Found {
+pub(crate) fn run_beside(
+    algorithm: &dyn Algorithm,
+    typed: &str,
+    texts: &[String],
+    fields: &[FieldValues<'_>],
+) -> Found {
     let folder = tempfile::tempdir().expect("a folder");
     let params = params(algorithm, typed);
     let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
@@ -184,7 +189,7 @@ pub fn counts(texts: &[String]) -> Vec<BTreeMap<&str, f64>> {
 }
 
 /// Returns all pairs of numbers below `count` for which `same` is true.
-pub fn all_pairs(count: usize, same: impl Fn(usize, usize) -> bool) -> BTreeSet<(usize, usize)> {
+pub(crate) fn all_pairs(count: usize, same: impl Fn(usize, usize) -> bool) -> BTreeSet<(usize, usize)> {
     let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
     pairs.filter(|&(a, b)| same(a, b)).collect()
 }

@@ -16,7 +16,7 @@ use dupsift_core::float;
 use dupsift_text::Analysis;
 
 /// The `lo` parameter.
-pub const LO: ParamSpec = ParamSpec {
+pub(crate) const LO: ParamSpec = ParamSpec {
     name: "lo",
     kind: Kind::Real(0.0, 1.0),
     default: "0.2",
@@ -24,7 +24,7 @@ pub const LO: ParamSpec = ParamSpec {
 };
 
 /// The `hi` parameter.
-pub const HI: ParamSpec = ParamSpec {
+pub(crate) const HI: ParamSpec = ParamSpec {
     name: "hi",
     kind: Kind::Real(0.0, 1.0),
     default: "0.8",
@@ -32,7 +32,7 @@ pub const HI: ParamSpec = ParamSpec {
 };
 
 /// The `df_min` parameter.
-pub const DF_MIN: ParamSpec = ParamSpec {
+pub(crate) const DF_MIN: ParamSpec = ParamSpec {
     name: "df_min",
     kind: Kind::Int(0, i64::MAX),
     default: "0",
@@ -40,7 +40,7 @@ pub const DF_MIN: ParamSpec = ParamSpec {
 };
 
 /// The `df_max` parameter.
-pub const DF_MAX: ParamSpec = ParamSpec {
+pub(crate) const DF_MAX: ParamSpec = ParamSpec {
     name: "df_max",
     kind: Kind::Int(0, i64::MAX),
     default: "0",
@@ -48,7 +48,7 @@ pub const DF_MAX: ParamSpec = ParamSpec {
 };
 
 /// The `min_terms` parameter.
-pub const MIN_TERMS: ParamSpec = ParamSpec {
+pub(crate) const MIN_TERMS: ParamSpec = ParamSpec {
     name: "min_terms",
     kind: Kind::Int(1, 1_000_000),
     default: "5",
@@ -56,7 +56,7 @@ pub const MIN_TERMS: ParamSpec = ParamSpec {
 };
 
 /// The `digest` parameter for algorithms whose paper specifies SHA-1.
-pub const LEXICON_DIGEST: ParamSpec = ParamSpec {
+pub(crate) const LEXICON_DIGEST: ParamSpec = ParamSpec {
     name: DIGEST.name,
     kind: Kind::Choice(&["xxh3_64", "xxh3_128", "md5", "sha1", "crc32"]),
     default: DIGEST.default,
@@ -65,7 +65,7 @@ pub const LEXICON_DIGEST: ParamSpec = ParamSpec {
 
 /// Holds the inclusive range of the document frequencies of lexicon words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lexicon {
+pub(crate) struct Lexicon {
     rarest: u64,
     commonest: u64,
 }
@@ -75,7 +75,7 @@ impl Lexicon {
     ///
     /// # Errors
     /// Returns an error if the bounds are in the wrong order.
-    pub fn new(owner: &str, params: &Params, stats: &CorpusStats) -> Result<Lexicon> {
+    pub(crate) fn new(owner: &str, params: &Params, stats: &CorpusStats) -> Result<Lexicon> {
         let (lo, hi) = (params.real(LO.name), params.real(HI.name));
         let (df_min, df_max) = (params.count(DF_MIN.name) as u64, params.count(DF_MAX.name) as u64);
         if lo > hi {
@@ -109,12 +109,12 @@ impl Lexicon {
 
     /// Returns whether a word with this document frequency belongs to the lexicon.
     #[inline]
-    pub fn has(&self, df: u64) -> bool {
+    pub(crate) fn has(&self, df: u64) -> bool {
         self.rarest <= df && df <= self.commonest
     }
 
     /// Returns the distinct lexicon words of a document in alphabetical order, without stop words.
-    pub fn words<'t>(&self, document: &'t Analysis<'_>) -> Vec<Entry<'t>> {
+    pub(crate) fn words<'t>(&self, document: &'t Analysis<'_>) -> Vec<Entry<'t>> {
         let words = document.counted().iter().zip(document.frequencies());
         let inside = words.filter(|(counted, frequency)| !counted.word.stop && self.has(frequency.df));
         let mut entries = Vec::with_capacity(document.counted().len());
@@ -125,7 +125,7 @@ impl Lexicon {
     }
 
     /// Describes the lexicon of this corpus, for run.json.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self.commonest {
             u64::MAX => format!("lexicon: words in at least {} documents", self.rarest),
             _ => format!("lexicon: words in {} to {} documents", self.rarest, self.commonest),
@@ -145,7 +145,7 @@ fn first(mut from: u64, mut to: u64, holds: impl Fn(u64) -> bool) -> u64 {
 
 /// Holds a lexicon word in a document.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'t> {
+pub(crate) struct Entry<'t> {
     /// The first eight bytes, most significant first, padded with zeros.
     front: u64,
     /// The letters of the word.
@@ -164,7 +164,7 @@ impl<'t> Entry<'t> {
 }
 
 /// Clears the string and writes the words to it, joined with single spaces. Returns the number of words.
-pub fn join<'t>(words: impl Iterator<Item = &'t str>, string: &mut String) -> usize {
+pub(crate) fn join<'t>(words: impl Iterator<Item = &'t str>, string: &mut String) -> usize {
     string.clear();
     let mut count = 0;
     for word in words {

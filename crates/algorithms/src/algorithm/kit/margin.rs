@@ -39,7 +39,7 @@ pub fn within(margin: Margin, similarity: f32, best_a: f32, best_b: f32) -> bool
 }
 
 /// Returns whether a pair within a cluster is kept even if the margin alone would remove it.
-pub fn keeps_whole(margin: Margin, score: Score) -> bool {
+pub(crate) fn keeps_whole(margin: Margin, score: Score) -> bool {
     let distance = score.distance.unwrap_or(1.0 - score.similarity);
     margin.whole.is_some_and(|whole| f64::from(distance) <= whole + HAIR)
 }

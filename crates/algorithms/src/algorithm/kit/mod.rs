@@ -1,18 +1,18 @@
 //! Contains code that several algorithms share. An algorithm imports this code and the contract, but never another algorithm.
 
-pub mod address;
+pub(crate) mod address;
 pub mod bits;
 pub mod blocks;
-pub mod bm25;
-pub mod by_count;
+pub(crate) mod bm25;
+pub(crate) mod by_count;
 pub mod digest;
 pub mod features;
 #[cfg(test)]
 pub mod in_memory;
-pub mod lexicon;
+pub(crate) mod lexicon;
 pub mod margin;
-pub mod minwise;
-pub mod near_words;
+pub(crate) mod minwise;
+pub(crate) mod near_words;
 pub mod passages;
 pub mod places;
 pub mod prefix;
@@ -20,12 +20,12 @@ pub mod raw_places;
 pub mod sentences;
 pub mod shingling;
 pub mod title;
-pub mod top_words;
+pub(crate) mod top_words;
 pub mod training;
 pub mod units;
 pub mod verify;
-pub mod votes;
-pub mod word_string;
+pub(crate) mod votes;
+pub(crate) mod word_string;
 
 /// Provides three documents with known results for worked examples (docs/methods/tf.md).
 #[cfg(test)]
@@ -38,11 +38,11 @@ pub mod examples {
     use dupsift_text::{Analysis, Pipeline, TextOptions};
 
     /// The first document.
-    pub const D1: &str = "Кот спит на окне. Кот видит птицу за окном. Птица улетела.";
+    pub(crate) const D1: &str = "Кот спит на окне. Кот видит птицу за окном. Птица улетела.";
     /// The same sentences in a different order: a duplicate of [`D1`].
-    pub const D2: &str = "Кот видит птицу за окном. Кот спит на окне! Птица улетела";
+    pub(crate) const D2: &str = "Кот видит птицу за окном. Кот спит на окне! Птица улетела";
     /// An unrelated document.
-    pub const D3: &str = "Собака спит на крыльце. Кот видит рыбу.";
+    pub(crate) const D3: &str = "Собака спит на крыльце. Кот видит рыбу.";
 
     /// Parses the parameters of an algorithm from `a=1,b=2`.
     pub fn params(algorithm: &dyn Algorithm, typed: &str) -> Params {
@@ -77,14 +77,14 @@ pub mod examples {
     }
 
     /// Signs one text with an algorithm, using the statistics of a counted corpus.
-    pub fn sign_over(algorithm: &dyn Algorithm, typed: &str, stats: &CorpusStats, text: &str) -> Emitted {
+    pub(crate) fn sign_over(algorithm: &dyn Algorithm, typed: &str, stats: &CorpusStats, text: &str) -> Emitted {
         let corpus = Corpus::new(1000, stats);
         let signer = algorithm.signer(&params(algorithm, typed), &corpus).expect("parameters of a test");
         sign_counted(signer.as_ref(), stats, text)
     }
 
     /// Returns the only key that a single-signature algorithm emits for a text from the counted corpus.
-    pub fn key_over(
+    pub(crate) fn key_over(
         algorithm: &dyn Algorithm,
         typed: &str,
         stats: &CorpusStats,
@@ -97,12 +97,12 @@ pub mod examples {
     }
 
     /// Signs one text with a signer.
-    pub fn sign_with(signer: &dyn Signer, text: &str) -> Emitted {
+    pub(crate) fn sign_with(signer: &dyn Signer, text: &str) -> Emitted {
         sign_counted(signer, &CorpusStats::none(), text)
     }
 
     /// Signs one text from a corpus with these counts.
-    pub fn sign_counted(signer: &dyn Signer, stats: &CorpusStats, text: &str) -> Emitted {
+    pub(crate) fn sign_counted(signer: &dyn Signer, stats: &CorpusStats, text: &str) -> Emitted {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
         let mut out = Signatures::default();
         signer.sign(&pipeline.analyse(text).counted_over(stats), &mut out);
@@ -113,7 +113,7 @@ pub mod examples {
     }
 
     /// Returns the words of a document's rows, in order. Checks that there are words for each row and none for an unknown key.
-    pub fn words_of_rows(signer: &dyn Signer, document: &Analysis<'_>) -> Vec<String> {
+    pub(crate) fn words_of_rows(signer: &dyn Signer, document: &Analysis<'_>) -> Vec<String> {
         let mut out = Signatures::default();
         signer.sign(document, &mut out);
         assert_eq!(out.reason(), None);

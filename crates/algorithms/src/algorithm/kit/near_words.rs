@@ -7,7 +7,7 @@ use dupsift_core::row::{Pair, Pairs, Row, Score, Window};
 
 /// Compares the rows of a window. The sketches of the rows must be bit vectors with at least 8 bytes. `judge` is called only for rows
 /// that may differ in at most `distance` bits.
-pub fn compare(
+pub(crate) fn compare(
     window: &Window<'_>,
     distance: u32,
     out: &mut Pairs<'_>,
@@ -67,14 +67,14 @@ mod x86 {
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx2")]
-    pub fn avx2(first: u64, words: &[u64], most: u32, places: &mut Vec<u32>) {
+    pub(crate) fn avx2(first: u64, words: &[u64], most: u32, places: &mut Vec<u32>) {
         super::scan(first, words, most, places);
     }
 
     /// Compares eight words at a time, with an instruction that counts set bits.
     #[target_feature(enable = "avx512f,avx512vpopcntdq")]
     #[allow(unsafe_code)]
-    pub fn avx512(first: u64, words: &[u64], most: u32, places: &mut Vec<u32>) {
+    pub(crate) fn avx512(first: u64, words: &[u64], most: u32, places: &mut Vec<u32>) {
         let (first, most) = (_mm512_set1_epi64(first as i64), _mm512_set1_epi64(most.into()));
         for (at, words) in words.chunks(8).enumerate() {
             let lanes = u8::MAX >> (8 - words.len());

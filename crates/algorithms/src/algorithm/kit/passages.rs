@@ -109,12 +109,12 @@ impl Passage {
     }
 
     /// Returns the length in half-words: two for each word, one for each character of a script without spaces.
-    pub fn half_words(&self) -> usize {
+    pub(crate) fn half_words(&self) -> usize {
         self.half_words
     }
 
     /// Returns the 64-bit fingerprint.
-    pub fn fingerprint(&self) -> u64 {
+    pub(crate) fn fingerprint(&self) -> u64 {
         let Some(before) = &self.before else { return hash64(self.letters.as_bytes()) };
         let mut all = before.clone();
         all.add(self.letters.as_bytes());
@@ -132,7 +132,7 @@ impl Passage {
 
 /// Returns whether a character belongs to a script that is written without spaces. Entire Unicode blocks are listed, because unassigned
 /// characters do not matter.
-pub fn is_unspaced(c: char) -> bool {
+pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{3400}'..='\u{9FFF}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30FF}' | '\u{F900}'..='\u{FAFF}'
         | '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{20000}'..='\u{3FFFD}')

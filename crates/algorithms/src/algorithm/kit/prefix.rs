@@ -23,12 +23,12 @@ pub struct Term {
 }
 
 /// Sorts the terms of a document into the order shared by all documents: by document frequency, rarest first, then by hash.
-pub fn rare_first(terms: &mut Vec<Term>) {
+pub(crate) fn rare_first(terms: &mut Vec<Term>) {
     rare_first_by(terms, |term| *term);
 }
 
 /// Like `rare_first`, but sorts any items that contain a term.
-pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
+pub(crate) fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
     /// The number of bits for a term's position. `DF` is the number of bits for the document frequency, and `HASH` is the number of bits
     /// for the beginning of the hash. If all three are packed into one number, sorting takes a third of the time.
     const PLACE: u32 = 12;
@@ -71,25 +71,25 @@ pub fn below(threshold: f64) -> f64 {
 }
 
 /// Returns the number of lists (at least one) to which a document with these [`rests`] is added, if pairs must have at least this cosine.
-pub fn leading(rests: &[f64], threshold: f64) -> usize {
+pub(crate) fn leading(rests: &[f64], threshold: f64) -> usize {
     let terms = rests.len().saturating_sub(1);
     rests[..terms].partition_point(|&rest| rest >= below(threshold))
 }
 
 /// Rounds a number up to Float32 precision, for a bound that must not be too low.
-pub fn rounded_up(value: f64) -> f32 {
+pub(crate) fn rounded_up(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) < value { near.next_up() } else { near }
 }
 
 /// The number of bytes in the sketch of a row. The sketch holds the weight of the term and the length of the rest of the vector after it,
 /// both Float32, and the hash of the previous term.
-pub const SKETCH: usize = 16;
+pub(crate) const SKETCH: usize = 16;
 
 /// Emits a row for each leading term of a vector with length 1. If document frequencies were counted, a term that occurs in a single
 /// document gets no row, because it cannot match another document. A document that shares no term with another document still gets a row,
 /// so that it counts as signed.
-pub fn push_leading(terms: &[Term], threshold: f64, counted: bool, out: &mut Signatures) {
+pub(crate) fn push_leading(terms: &[Term], threshold: f64, counted: bool, out: &mut Signatures) {
     let rests = rests(terms);
     let (mut before, mut pushed) = (0, false);
     let last = leading(&rests, threshold).saturating_sub(1);
@@ -109,7 +109,7 @@ pub fn push_leading(terms: &[Term], threshold: f64, counted: bool, out: &mut Sig
 /// Returns a bound on the cosine of two documents whose rows share a term, if the bound reaches the threshold. Pairs that also share the
 /// previous term were judged in the list of that term. For the first shared term of a pair, the cosine is at most the product of the two
 /// weights plus the product of the two rests. Every pair is found at its first shared term.
-pub fn bound_of_rows(a: &[u8], b: &[u8], threshold: f64) -> Option<f64> {
+pub(crate) fn bound_of_rows(a: &[u8], b: &[u8], threshold: f64) -> Option<f64> {
     if a[8..16] == b[8..16] && a[8..16] != [0; 8] {
         return None;
     }

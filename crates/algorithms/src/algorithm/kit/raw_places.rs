@@ -10,7 +10,7 @@ use dupsift_text::Analysis;
 use dupsift_text::normal::visible_length;
 
 /// Follows ascending positions through the raw and the normalized text of a document.
-pub struct RawPlaces<'t> {
+pub(crate) struct RawPlaces<'t> {
     raw: &'t str,
     text: &'t [u8],
     at: usize,
@@ -19,14 +19,14 @@ pub struct RawPlaces<'t> {
 
 impl<'t> RawPlaces<'t> {
     /// Starts at the beginning of both texts.
-    pub fn new(document: &'t Analysis<'_>) -> RawPlaces<'t> {
+    pub(crate) fn new(document: &'t Analysis<'_>) -> RawPlaces<'t> {
         RawPlaces { raw: document.raw(), text: document.text().as_bytes(), at: 0, place: 0 }
     }
 
     /// Returns the position in the normalized text that corresponds to a position in the raw text. The result is directly after the
     /// last visible character that precedes the raw position. The raw position must be at a line break, or next to white space or
     /// punctuation, and must not precede the previous position.
-    pub fn to(&mut self, raw: usize) -> usize {
+    pub(crate) fn to(&mut self, raw: usize) -> usize {
         let passed = self.raw.get(self.at..raw).unwrap_or_default();
         let mut visible: usize = passed.split_whitespace().map(visible_bytes).sum();
         self.at = raw;

@@ -11,7 +11,7 @@ use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;
 
 /// The `max_sentence_df` parameter.
-pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
+pub(crate) const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
     name: "max_sentence_df",
     kind: Kind::Int(0, i64::MAX),
     default: "0",
@@ -19,11 +19,11 @@ pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
 };
 
 /// Counts sentences as features. A sentence is identified by the hash of its canonical form.
-pub struct Sentences;
+pub(crate) struct Sentences;
 
 impl Sentences {
     /// Passes the hash and the canonical form of each sentence to `each`, in order.
-    pub fn each(document: &Analysis<'_>, mut each: impl FnMut(u64, &str)) {
+    pub(crate) fn each(document: &Analysis<'_>, mut each: impl FnMut(u64, &str)) {
         let mut canonical = String::new();
         for sentence in document.sentences() {
             canonical.clear();
@@ -44,19 +44,19 @@ impl FeatureKind for Sentences {
 }
 
 /// Returns the sentences as features to count, if [`MAX_SENTENCE_DF`] is set.
-pub fn counted_sentences(params: &Params) -> Option<Box<dyn FeatureKind>> {
+pub(crate) fn counted_sentences(params: &Params) -> Option<Box<dyn FeatureKind>> {
     (params.int(MAX_SENTENCE_DF.name) > 0).then(|| Box::new(Sentences) as Box<dyn FeatureKind>)
 }
 
 /// Returns the chosen sentences in readable form, sorted alphabetically.
-pub fn words_of_sentences(mut chosen: Vec<String>) -> String {
+pub(crate) fn words_of_sentences(mut chosen: Vec<String>) -> String {
     chosen.sort_unstable();
     chosen.join(" | ")
 }
 
 /// Returns the key of the chosen sentences, which are sorted alphabetically and joined. The key is flagged if the number of sentences is
 /// below `wanted`.
-pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey) -> Key {
+pub(crate) fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey) -> Key {
     let flag = (chosen.len() < wanted).then_some("fewer sentences than the signature needs");
     chosen.sort_unstable();
     Key { number: key.of(&chosen.join(&key.sentence_separator().to_string())), flag }
@@ -70,7 +70,7 @@ const FEW: usize = 4;
 ///
 /// # Errors
 /// Returns the reason why no sentences can be chosen.
-pub fn longest_sentences(
+pub(crate) fn longest_sentences(
     document: &Analysis<'_>,
     count: usize,
     max_df: u64,
@@ -83,7 +83,7 @@ pub fn longest_sentences(
 ///
 /// # Errors
 /// Returns the reason why no sentences can be chosen.
-pub fn heaviest_sentences(
+pub(crate) fn heaviest_sentences(
     document: &Analysis<'_>,
     weight: impl Fn(&Range<u32>) -> f64,
     count: usize,

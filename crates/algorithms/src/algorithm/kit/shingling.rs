@@ -16,7 +16,7 @@ pub const NGRAM: ParamSpec = ParamSpec {
 };
 
 /// The `unit` parameter.
-pub const UNIT: ParamSpec = ParamSpec {
+pub(crate) const UNIT: ParamSpec = ParamSpec {
     name: "unit",
     kind: Kind::Choice(&["word", "char"]),
     default: "word",
@@ -52,7 +52,7 @@ impl Shingling {
     }
 
     /// Appends the hashes of the document's shingles in order, including repetitions.
-    pub fn cut_all(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+    pub(crate) fn cut_all(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         if self.chars {
             // Punctuation alone does not make documents similar, so a text without words has no shingles.
             if !document.tokens().is_empty() {
@@ -85,7 +85,7 @@ impl Shingling {
 
 /// Returns the texts of the shingles that [`shingles`] makes from the document's tokens, in the same order. The text of a shingle that
 /// wraps around has an ellipsis between the end and the beginning of the document.
-pub fn word_texts<'t>(document: &'t Analysis<'_>, ngram: usize, circular: bool) -> Vec<Cow<'t, str>> {
+pub(crate) fn word_texts<'t>(document: &'t Analysis<'_>, ngram: usize, circular: bool) -> Vec<Cow<'t, str>> {
     let mut tokens = Vec::with_capacity(document.tokens().len());
     document.each_token(&mut |token| tokens.push(token));
     if tokens.is_empty() {
@@ -103,7 +103,7 @@ pub fn word_texts<'t>(document: &'t Analysis<'_>, ngram: usize, circular: bool) 
 }
 
 /// Returns one entry per key: the text whose hash equals the key, or `None` if there is no such text.
-pub fn words_of_hashes(texts: &[(u64, Cow<'_, str>)], keys: &[u128]) -> Vec<Option<String>> {
+pub(crate) fn words_of_hashes(texts: &[(u64, Cow<'_, str>)], keys: &[u128]) -> Vec<Option<String>> {
     let known: BTreeMap<u128, &str> = texts.iter().map(|(hash, text)| ((*hash).into(), &**text)).collect();
     keys.iter().map(|key| known.get(key).map(|text| (*text).to_owned())).collect()
 }

@@ -3,20 +3,20 @@
 use dupsift_text::{Analysis, Counted};
 
 /// Returns the distinct words of a document with their counts, without stop words.
-pub fn distinct_words(document: &Analysis<'_>) -> Vec<Counted> {
+pub(crate) fn distinct_words(document: &Analysis<'_>) -> Vec<Counted> {
     let mut words = Vec::with_capacity(document.counted().len());
     words.extend(document.counted().iter().filter(|counted| !counted.word.stop));
     words
 }
 
 /// Returns the given share of `count`, rounded down to a whole number of words.
-pub fn share(count: usize, share: f64) -> usize {
+pub(crate) fn share(count: usize, share: f64) -> usize {
     // A share such as 0.29 is stored as a slightly lower number, so 100 times the share is slightly less than 29.
     (count as f64 * share + 1e-9).floor() as usize
 }
 
 /// Holds the heaviest words seen so far.
-pub struct Heaviest<'t> {
+pub(crate) struct Heaviest<'t> {
     count: usize,
     /// The weight, letters and number of occurrences of each word, heaviest word first.
     words: Vec<(f64, &'t str, u32)>,
@@ -24,13 +24,13 @@ pub struct Heaviest<'t> {
 
 impl<'t> Heaviest<'t> {
     /// Returns an empty list; `count` is the maximum number of words, at least 1.
-    pub fn new(count: usize) -> Heaviest<'t> {
+    pub(crate) fn new(count: usize) -> Heaviest<'t> {
         Heaviest { count, words: Vec::with_capacity(count + 1) }
     }
 
     /// Adds a word if it is among the heaviest. One comparison with the last word of the list rejects nearly every other word.
     #[inline]
-    pub fn push(&mut self, weight: f64, document: &'t Analysis<'_>, counted: &Counted) {
+    pub(crate) fn push(&mut self, weight: f64, document: &'t Analysis<'_>, counted: &Counted) {
         // Adding 0.0 turns -0.0 into 0.0, so that equal weights compare equal.
         let weight = weight + 0.0;
         if self.lightest().is_some_and(|lightest| weight < lightest) {
@@ -40,7 +40,7 @@ impl<'t> Heaviest<'t> {
     }
 
     /// Like `Heaviest::push`, but accepts the letters of a word and its number of occurrences.
-    pub fn push_word(&mut self, weight: f64, word: &'t str, tf: u32) {
+    pub(crate) fn push_word(&mut self, weight: f64, word: &'t str, tf: u32) {
         let word = (weight + 0.0, word, tf);
         let heavier =
             |a: &(f64, &str, u32), b: &(f64, &str, u32)| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)).is_lt();
@@ -54,27 +54,27 @@ impl<'t> Heaviest<'t> {
     }
 
     /// Returns the weight that a word must reach to be added, or `None` if the list is not full.
-    pub fn lightest(&self) -> Option<f64> {
+    pub(crate) fn lightest(&self) -> Option<f64> {
         if self.words.len() < self.count { None } else { self.words.last().map(|last| last.0) }
     }
 
     /// Returns the words, heaviest first.
-    pub fn words(&self) -> impl Iterator<Item = &'t str> {
+    pub(crate) fn words(&self) -> impl Iterator<Item = &'t str> {
         self.words.iter().map(|&(_, word, _)| word)
     }
 
     /// Returns the words, heaviest first, each with the number of its occurrences in the document.
-    pub fn in_order(self) -> impl Iterator<Item = (&'t str, u32)> {
+    pub(crate) fn in_order(self) -> impl Iterator<Item = (&'t str, u32)> {
         self.words.into_iter().map(|(_, word, tf)| (word, tf))
     }
 
     /// Returns the words with their weights, heaviest first.
-    pub fn weighed(self) -> impl Iterator<Item = (f64, &'t str)> {
+    pub(crate) fn weighed(self) -> impl Iterator<Item = (f64, &'t str)> {
         self.words.into_iter().map(|(weight, word, _)| (weight, word))
     }
 
     /// Returns the words in alphabetical order (by code point), joined with single spaces.
-    pub fn join(self) -> String {
+    pub(crate) fn join(self) -> String {
         let mut chosen: Vec<&str> = self.words.into_iter().map(|(_, word, _)| word).collect();
         chosen.sort_unstable();
         chosen.join(" ")

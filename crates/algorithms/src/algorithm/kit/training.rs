@@ -38,7 +38,7 @@ impl Sample {
 
 /// Returns the lowest document frequency f, at least `least`, for which the number of words with a document frequency from f to `most`
 /// (inclusive) does not exceed `words`.
-pub fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -> u64 {
+pub(crate) fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -> u64 {
     let all = (0..stats.words.len()).map(|at| stats.words.entry(at).1);
     let mut inside: Vec<u64> = all.filter(|df| (least..=most).contains(df)).collect();
     if inside.len() <= words {
@@ -53,7 +53,7 @@ pub fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -
 ///
 /// # Errors
 /// Returns [`Error::Usage`] with the amount of memory that would be enough.
-pub fn room_for(notes: &Notes<'_>, bytes: usize, owner: &str) -> Result<()> {
+pub(crate) fn room_for(notes: &Notes<'_>, bytes: usize, owner: &str) -> Result<()> {
     if bytes <= notes.memory_bytes {
         return Ok(());
     }

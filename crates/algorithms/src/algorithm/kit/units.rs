@@ -6,11 +6,11 @@ use dupsift_core::hash::{combine, hash64};
 use dupsift_text::{Analysis, Frequency, Token};
 
 /// The names of the kinds of units, as parameter values.
-pub const UNITS: &[&str] = &["word", "hanzi", "han_bigram"];
+pub(crate) const UNITS: &[&str] = &["word", "hanzi", "han_bigram"];
 
 /// Defines a kind of unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Units {
+pub(crate) struct Units {
     /// The name of the kind, one of [`UNITS`].
     pub name: &'static str,
     /// Whether only units of Han characters count.
@@ -33,22 +33,22 @@ const SALT: u64 = 0x6861_6E7A_6920_7531;
 
 impl Units {
     /// Returns the units whose document frequencies the first pass must count. Returns `None` for words, which are counted anyway.
-    pub fn features(self) -> Option<Box<dyn FeatureKind>> {
+    pub(crate) fn features(self) -> Option<Box<dyn FeatureKind>> {
         (!self.are_words()).then(|| Box::new(self) as Box<dyn FeatureKind>)
     }
 
     /// Returns whether the units are words.
-    pub fn are_words(self) -> bool {
+    pub(crate) fn are_words(self) -> bool {
         self.name == "word" && !self.han_only
     }
 
     /// Returns the table with the units of all documents.
-    pub fn table(self, stats: &CorpusStats) -> &TermTable {
+    pub(crate) fn table(self, stats: &CorpusStats) -> &TermTable {
         if self.are_words() { &stats.words } else { &stats.features }
     }
 
     /// Returns the distinct units of a document.
-    pub fn count(self, document: &Analysis<'_>, stats: &CorpusStats) -> Vec<Unit> {
+    pub(crate) fn count(self, document: &Analysis<'_>, stats: &CorpusStats) -> Vec<Unit> {
         if self.are_words() {
             let counted = document.counted().iter().zip(document.frequencies());
             let counted = counted.filter(|(counted, _)| !counted.word.stop);
@@ -100,7 +100,7 @@ impl FeatureKind for Units {
 
 /// Appends words and, in Han text, each pair of adjacent characters. A character without Han neighbors is appended
 /// alone.
-pub fn pairs_of_han(tokens: &[Token], out: &mut Vec<u64>) {
+pub(crate) fn pairs_of_han(tokens: &[Token], out: &mut Vec<u64>) {
     for run in tokens.chunk_by(|a, b| a.han == b.han && (b.joined || !b.han)) {
         match run {
             [first, _, ..] if first.han => {

@@ -10,7 +10,7 @@ use dupsift_core::row::Pair;
 use dupsift_text::Analysis;
 
 /// The names of the checks.
-pub const CHECKS: &[&str] = &["jaccard", "lcs", "cosine"];
+pub(crate) const CHECKS: &[&str] = &["jaccard", "lcs", "cosine"];
 
 /// The `verify` parameter for algorithms that do not verify by default.
 pub const VERIFY: ParamSpec = ParamSpec {
@@ -22,7 +22,7 @@ pub const VERIFY: ParamSpec = ParamSpec {
 
 /// The maximum length, in characters, of texts that `lcs` compares character by character. Longer texts are compared word by word, because
 /// the cost is the product of the lengths.
-pub const LCS_CHARACTERS: usize = 200_000;
+pub(crate) const LCS_CHARACTERS: usize = 200_000;
 
 /// Returns the check with this name and threshold, or `None` if the name is unknown. Jaccard compares the shingles of `shingling`.
 pub fn check(name: &str, threshold: f64, shingling: Shingling) -> Option<Box<dyn Verify>> {

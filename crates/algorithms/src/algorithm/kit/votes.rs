@@ -6,7 +6,7 @@
 
 /// Holds 64 counts.
 #[derive(Clone, Debug)]
-pub struct Votes {
+pub(crate) struct Votes {
     /// The bit planes. Plane p holds bit p of each count.
     planes: [u64; PLANES],
     /// The number of values that were added.
@@ -18,7 +18,7 @@ const PLANES: usize = 38;
 
 /// Reports which of the 64 bits won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The bits that are set in more than half of the numbers.
     pub more: u64,
     /// The bits that are set in exactly half of the numbers.
@@ -33,7 +33,7 @@ impl Default for Votes {
 
 impl Votes {
     /// Adds every number of the list.
-    pub fn add(&mut self, numbers: &[u64]) {
+    pub(crate) fn add(&mut self, numbers: &[u64]) {
         self.total += numbers.len() as u64;
         let (eights, rest) = numbers.as_chunks::<8>();
         for n in eights {
@@ -61,7 +61,7 @@ impl Votes {
     }
 
     /// Compares each count with half of the numbers, from the highest plane down.
-    pub fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> Outcome {
         let half = self.total / 2;
         let (mut more, mut even) = (0, u64::MAX);
         for (at, &plane) in self.planes.iter().enumerate().rev() {
@@ -76,7 +76,7 @@ impl Votes {
 
 /// Applies `map` to all numbers, and returns the bits that are set in more than half of the results. Bits that are set
 /// in exactly half of the results are included if `even` is true.
-pub fn majority(numbers: &[u64], even: bool, map: impl Fn(u64) -> u64) -> u64 {
+pub(crate) fn majority(numbers: &[u64], even: bool, map: impl Fn(u64) -> u64) -> u64 {
     let mut votes = Votes::default();
     let mut mapped = [0; 256];
     for part in numbers.chunks(mapped.len()) {

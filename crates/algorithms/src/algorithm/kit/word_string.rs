@@ -10,11 +10,11 @@ use dupsift_core::row::Reason;
 use dupsift_text::{Analysis, Frequency};
 
 /// The `words` parameter.
-pub const WORDS: ParamSpec =
+pub(crate) const WORDS: ParamSpec =
     ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "number of words in the signature" };
 
 /// The `min_distinct` parameter.
-pub const MIN_DISTINCT: ParamSpec = ParamSpec {
+pub(crate) const MIN_DISTINCT: ParamSpec = ParamSpec {
     name: "min_distinct",
     kind: Kind::Int(1, 1000),
     default: "6",
@@ -23,12 +23,12 @@ pub const MIN_DISTINCT: ParamSpec = ParamSpec {
 
 /// Returns TF as 0.5 + 0.5 tf / tf_max; `most` is tf_max, the count of the document's most frequent word.
 #[inline]
-pub fn augmented_tf(tf: u32, most: u32) -> f64 {
+pub(crate) fn augmented_tf(tf: u32, most: u32) -> f64 {
     0.5 + 0.5 * f64::from(tf) / f64::from(most)
 }
 
 /// Defines how documents become signature strings and keys.
-pub struct WordString {
+pub(crate) struct WordString {
     words: usize,
     min_distinct: usize,
     /// The settings that determine how strings become keys.
@@ -40,7 +40,7 @@ impl WordString {
     ///
     /// # Errors
     /// Returns the errors of [`StringKey::new`].
-    pub fn new(owner: &str, params: &Params) -> Result<WordString> {
+    pub(crate) fn new(owner: &str, params: &Params) -> Result<WordString> {
         Ok(WordString {
             words: params.count(WORDS.name),
             min_distinct: params.count(MIN_DISTINCT.name),
@@ -53,7 +53,11 @@ impl WordString {
     ///
     /// # Errors
     /// Returns the reason why the document has no signature string.
-    pub fn of(&self, document: &Analysis<'_>, weigh: impl Fn(u32, u32, &Frequency) -> f64) -> Result<String, Reason> {
+    pub(crate) fn of(
+        &self,
+        document: &Analysis<'_>,
+        weigh: impl Fn(u32, u32, &Frequency) -> f64,
+    ) -> Result<String, Reason> {
         let words = || document.counted().iter().zip(document.frequencies()).filter(|(counted, _)| !counted.word.stop);
         let (distinct, most) = words().fold((0, 0), |(distinct, most), (word, _)| (distinct + 1, word.tf.max(most)));
         if distinct == 0 {

@@ -36,7 +36,7 @@ use dupsift_text::Analysis;
 use sample::{Overlap, Sampling, is_divisible};
 
 /// Implements the `log_shingles` algorithm.
-pub struct LogShingles;
+pub(crate) struct LogShingles;
 
 const FACTS: Facts = Facts {
     name: "log_shingles",

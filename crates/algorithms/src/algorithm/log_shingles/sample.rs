@@ -11,7 +11,7 @@ use dupsift_text::shingle::distinct;
 
 /// Defines which shingles of a document are kept.
 #[derive(Clone, Copy)]
-pub struct Sampling {
+pub(crate) struct Sampling {
     /// The settings for shingles.
     pub shingling: Shingling,
     /// The minimum expected sample size for a document that has at least twice as many shingles.
@@ -20,24 +20,24 @@ pub struct Sampling {
 
 impl Sampling {
     /// Appends the distinct shingles of a document, in ascending order.
-    pub fn shingles(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+    pub(crate) fn shingles(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         self.shingling.cut_all(document, out);
         distinct(out);
     }
 
     /// Returns the level i of a document with this many distinct shingles.
-    pub fn level(&self, shingles: usize) -> u32 {
+    pub(crate) fn level(&self, shingles: usize) -> u32 {
         (shingles / self.sample).checked_ilog2().unwrap_or(0)
     }
 }
 
 /// Returns whether 2^level divides the shingle.
-pub fn is_divisible(shingle: u64, level: u32) -> bool {
+pub(crate) fn is_divisible(shingle: u64, level: u32) -> bool {
     shingle.trailing_zeros() >= level
 }
 
 /// Compares two samples exactly.
-pub struct Overlap {
+pub(crate) struct Overlap {
     /// The settings for samples.
     pub sampling: Sampling,
     /// The minimum ratio of shared sampled shingles to all sampled shingles.
@@ -52,7 +52,7 @@ impl Overlap {
     /// Two sets that reach the threshold share at least ceil(threshold |A|) elements. So if both use the same order, the first |A| -
     /// ceil(threshold |A|) + 1 elements of each include a shared element (the prefix of Chaudhuri, Ganti, Kaushik 2006). The other document
     /// may be at any higher level, so each level has its own first shingles; the levels have most of these shingles in common.
-    pub fn met_by(&self, sample: &[u64], level: u32) -> impl Iterator<Item = u64> {
+    pub(crate) fn met_by(&self, sample: &[u64], level: u32) -> impl Iterator<Item = u64> {
         let mut met = Vec::new();
         for level in level..=64 {
             let sample = sample.iter().filter(|shingle| is_divisible(**shingle, level));

@@ -20,7 +20,7 @@ fn weight(counted: &Counted, idf: f64) -> f64 {
 }
 
 /// Learns the space from the corpus.
-pub struct LatentLearner<'c> {
+pub(crate) struct LatentLearner<'c> {
     /// The lowest document frequency of a vocabulary word.
     pub rarest: u64,
     /// The highest document frequency of a vocabulary word.
@@ -128,7 +128,7 @@ struct Learnt<'c> {
 }
 
 /// Maps documents to their coordinates.
-pub struct Latent<'c> {
+pub(crate) struct Latent<'c> {
     dimensions: usize,
     /// `None` if nothing was learned from the corpus. Every word then has its own random direction.
     learnt: Option<Learnt<'c>>,
@@ -136,7 +136,7 @@ pub struct Latent<'c> {
 
 impl<'c> Latent<'c> {
     /// Returns the space that the model of a corpus describes. `whitened` divides the coordinates by the singular values.
-    pub fn new(corpus: &Corpus<'c>, dimensions: usize, whitened: bool) -> Latent<'c> {
+    pub(crate) fn new(corpus: &Corpus<'c>, dimensions: usize, whitened: bool) -> Latent<'c> {
         let Some((head, rest)) = corpus.model.split_at_checked(HEAD) else {
             return Latent { dimensions, learnt: None };
         };
@@ -156,13 +156,13 @@ impl<'c> Latent<'c> {
     }
 
     /// Returns the number of coordinates of a vector.
-    pub fn dimensions(&self) -> usize {
+    pub(crate) fn dimensions(&self) -> usize {
         self.dimensions
     }
 
     /// Returns the coordinates of a document as a vector with unit length, or `None` if the document contains no words from the vocabulary.
     /// Words are added in the order of their hashes, so the word order of a document does not affect the last bits of the coordinates.
-    pub fn vector(&self, document: &Analysis<'_>) -> Option<Vec<f32>> {
+    pub(crate) fn vector(&self, document: &Analysis<'_>) -> Option<Vec<f32>> {
         let mut sums = vec![0.0f64; self.dimensions];
         let mut words: Vec<&Counted> = document.counted().iter().filter(|counted| !counted.word.stop).collect();
         words.sort_unstable_by_key(|counted| counted.word.hash);
@@ -189,7 +189,7 @@ impl<'c> Latent<'c> {
     }
 
     /// Returns a summary of the trained model for run.json.
-    pub fn describe(&self) -> Option<String> {
+    pub(crate) fn describe(&self) -> Option<String> {
         let head = self.learnt.as_ref()?.head;
         let [documents, words, directions] =
             [(0, "document"), (1, "word"), (2, "direction")].map(|(at, noun)| counted(head[at], noun));
@@ -198,7 +198,7 @@ impl<'c> Latent<'c> {
 }
 
 /// Returns the dot product, computed in eight parallel sums. The result is the same on every machine, and vector instructions make it fast.
-pub fn dot(a: &[f32], b: &[f32]) -> f64 {
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f64 {
     const SIDE: usize = 8;
     let mut sums = [0.0f64; SIDE];
     for (a, b) in a.chunks(SIDE).zip(b.chunks(SIDE)) {

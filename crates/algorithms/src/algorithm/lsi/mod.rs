@@ -34,7 +34,7 @@ use latent::{Latent, LatentLearner, dot};
 use signs::{AllPairs, Signs};
 
 /// Implements the `lsi` algorithm.
-pub struct Lsi;
+pub(crate) struct Lsi;
 
 const FACTS: Facts = Facts {
     name: "lsi",

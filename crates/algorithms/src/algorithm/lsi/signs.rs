@@ -7,7 +7,7 @@ use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
 /// Holds random directions. Each table uses the signs along its own directions; `bits` is their number.
-pub struct Signs {
+pub(crate) struct Signs {
     tables: usize,
     bits: usize,
     dimensions: usize,
@@ -17,19 +17,19 @@ pub struct Signs {
 
 impl Signs {
     /// Returns the tables of sign bits. `bits` is at most 64.
-    pub fn new(tables: usize, bits: usize, dimensions: usize, seed: u64) -> Signs {
+    pub(crate) fn new(tables: usize, bits: usize, dimensions: usize, seed: u64) -> Signs {
         let sign = |at: u64| if splitmix64(seed, at) >> 63 == 0 { 1.0 } else { -1.0 };
         let directions = (0..(tables * bits * dimensions) as u64).map(sign).collect();
         Signs { tables, bits, dimensions, directions }
     }
 
     /// Returns the shape of the rows, one row per table.
-    pub fn shape(&self) -> RowShape {
+    pub(crate) fn shape(&self) -> RowShape {
         RowShape { positions: self.tables as u32, ..RowShape::KEY64 }
     }
 
     /// Emits the rows of a document.
-    pub fn push(&self, vector: &[f32], out: &mut Signatures) {
+    pub(crate) fn push(&self, vector: &[f32], out: &mut Signatures) {
         let mut directions = self.directions.chunks_exact(self.dimensions);
         for table in 0..self.tables {
             let signs = directions.by_ref().take(self.bits);
@@ -40,18 +40,18 @@ impl Signs {
     }
 
     /// Returns the candidate pair formed by two documents whose rows share a key.
-    pub fn met(a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
+    pub(crate) fn met(a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
         Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1))
     }
 
     /// Returns the probability that two vectors with this cosine share a key in at least one table.
-    pub fn probability(&self, cosine: f64) -> f64 {
+    pub(crate) fn probability(&self, cosine: f64) -> f64 {
         let agree = 1.0 - float::acos(cosine.clamp(-1.0, 1.0)) / std::f64::consts::PI;
         1.0 - (1.0 - agree.powi(self.bits as i32)).powi(self.tables as i32)
     }
 
     /// Describes the scheme and the share of pairs that it finds, for run.json.
-    pub fn describe(&self, threshold: f64) -> String {
+    pub(crate) fn describe(&self, threshold: f64) -> String {
         let probability = self.probability(threshold);
         format!(
             "{} tables of {} sign bits find a pair at the threshold with a probability of {probability:.3}",
@@ -65,7 +65,7 @@ const BLOCK: u64 = 2000;
 
 /// Compares all pairs of documents. Documents are divided into blocks by the hash of their text, and each pair of blocks is a group. A row
 /// contains the document's vector rounded to bytes. The rounded vectors rule out nearly all pairs, so the exact vectors are rarely needed.
-pub struct AllPairs {
+pub(crate) struct AllPairs {
     blocks: u64,
     dimensions: usize,
     threshold: f64,
@@ -73,23 +73,23 @@ pub struct AllPairs {
 
 impl AllPairs {
     /// Returns the scheme for vectors with at most 248 dimensions.
-    pub fn new(documents: u64, dimensions: usize, threshold: f64) -> AllPairs {
+    pub(crate) fn new(documents: u64, dimensions: usize, threshold: f64) -> AllPairs {
         AllPairs { blocks: documents.div_ceil(BLOCK).max(1), dimensions, threshold }
     }
 
     /// Returns the number of blocks. Each block adds one row per document.
-    pub fn blocks(&self) -> u64 {
+    pub(crate) fn blocks(&self) -> u64 {
         self.blocks
     }
 
     /// Returns the shape of the rows. The key identifies two blocks, and the order shows which of the two blocks contains the row's
     /// document.
-    pub fn shape(&self) -> RowShape {
+    pub(crate) fn shape(&self) -> RowShape {
         RowShape { positions: 1, key_bits: 64, ordered: true, sketch: 8 + self.dimensions }
     }
 
     /// Emits one row for each block with which the document's block is compared, including that block itself.
-    pub fn push(&self, document: &Analysis<'_>, vector: &[f32], out: &mut Signatures) {
+    pub(crate) fn push(&self, document: &Analysis<'_>, vector: &[f32], out: &mut Signatures) {
         let own = document.raw_hash() as u64 % self.blocks;
         let sketch = rounded(vector);
         for other in 0..self.blocks {
@@ -99,7 +99,7 @@ impl AllPairs {
     }
 
     /// Finds the pairs between two blocks, or within one block, whose vectors may reach the threshold.
-    pub fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
+    pub(crate) fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let judge = |a: &Row<'_>, b: &Row<'_>| {
             (most(a.sketch, b.sketch) >= self.threshold).then(|| Pair::new(a.doc, b.doc, Score::EQUAL, 1))
         };

@@ -14,13 +14,13 @@ use dupsift_core::error::Result;
 use dupsift_core::hash::splitmix64;
 
 /// The number of extra directions that improve the accuracy of the last requested directions.
-pub const OVERSAMPLED: usize = 10;
+pub(crate) const OVERSAMPLED: usize = 10;
 
 /// Singular values below this share of the largest value are treated as 0.
 const LEAST: f64 = 1e-6;
 
 /// Provides a matrix one row at a time.
-pub trait Rows {
+pub(crate) trait Rows {
     /// Returns the number of rows.
     fn rows(&self) -> usize;
 
@@ -42,7 +42,7 @@ pub trait Rows {
 
 /// Holds the largest singular values with their vectors.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Svd {
+pub(crate) struct Svd {
     /// The values, largest first. There are fewer values than requested if the remaining values are 0.
     pub values: Vec<f64>,
     /// The components of each matrix column in all vectors, column by column. In each vector, the component with the largest absolute value
@@ -54,7 +54,7 @@ pub struct Svd {
 ///
 /// # Errors
 /// Returns the errors of [`Rows::row`] and [`Rows::go_on`].
-pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> Result<Svd> {
+pub(crate) fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> Result<Svd> {
     let columns = matrix.columns();
     let width = (wanted + OVERSAMPLED).min(columns).min(matrix.rows());
     if width == 0 {

@@ -10,7 +10,7 @@ use dupsift_text::Analysis;
 
 /// Defines which characters are marks, which units next to them are used, and how the result is split.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Marks {
+pub(crate) struct Marks {
     /// Whether units are letters instead of words in scripts written with spaces.
     pub letters: bool,
     /// Whether U+3001 and U+FF1B are marks.
@@ -21,7 +21,7 @@ pub struct Marks {
 
 /// Holds the three parts of a document.
 #[derive(Debug)]
-pub struct Parts {
+pub(crate) struct Parts {
     /// The units of all groups. Each unit is followed by a space and each group by a line feed, unless parts are split by number of
     /// characters.
     string: String,
@@ -31,23 +31,23 @@ pub struct Parts {
 
 impl Parts {
     /// Returns the texts of the parts.
-    pub fn texts(&self) -> [&str; 3] {
+    pub(crate) fn texts(&self) -> [&str; 3] {
         let [first, second, third] = self.ends;
         [&self.string[..first], &self.string[first..second], &self.string[second..third]]
     }
 
     /// Returns the hashes of the parts.
-    pub fn hashes(&self) -> [u64; 3] {
+    pub(crate) fn hashes(&self) -> [u64; 3] {
         self.texts().map(|part| hash64(part.as_bytes()))
     }
 }
 
 /// Holds the units next to one mark: up to two on its left, and up to two on its right.
-pub type Group<'t> = [Option<&'t str>; 4];
+pub(crate) type Group<'t> = [Option<&'t str>; 4];
 
 impl Marks {
     /// Returns three parts, or `None` if there are fewer than three groups. If the parts cannot be equally large, earlier parts are larger.
-    pub fn parts(&self, document: &Analysis<'_>) -> Option<Parts> {
+    pub(crate) fn parts(&self, document: &Analysis<'_>) -> Option<Parts> {
         let groups = self.groups(document);
         if groups.len() < 3 {
             return None;
@@ -75,7 +75,7 @@ impl Marks {
 
     /// Returns the groups of a document in order, each with at least one unit. Units never extend past the next mark. White space and all
     /// other characters that are not letters or digits are skipped.
-    pub fn groups<'t>(&self, document: &'t Analysis<'_>) -> Vec<Group<'t>> {
+    pub(crate) fn groups<'t>(&self, document: &'t Analysis<'_>) -> Vec<Group<'t>> {
         let (raw, text) = (document.raw(), document.text());
         let mut places = RawPlaces::new(document);
         let mut groups: Vec<Group<'t>> = Vec::new();

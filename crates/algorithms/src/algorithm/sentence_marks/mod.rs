@@ -28,7 +28,7 @@ use dupsift_text::{Analysis, Field};
 use marks::Marks;
 
 /// Implements the `sentence_marks` algorithm.
-pub struct SentenceMarks;
+pub(crate) struct SentenceMarks;
 
 const FACTS: Facts = Facts {
     name: "sentence_marks",

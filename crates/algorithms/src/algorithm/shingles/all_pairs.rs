@@ -25,11 +25,11 @@ const CROWDED: f64 = 0.8;
 /// The number of words in a piece of a bitmap.
 const PIECE: usize = bitmap::LEAST_WORDS;
 /// The number of bytes that a [`Size`] occupies in a row.
-pub const SIZE: usize = 8;
+pub(crate) const SIZE: usize = 8;
 
 /// Holds the size of a set, with and without repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
+pub(crate) struct Size {
     /// The number of distinct elements.
     pub distinct: u32,
     /// The number of elements, including repetitions.
@@ -38,18 +38,18 @@ pub struct Size {
 
 impl Size {
     /// Returns the size of a set, given its number of distinct elements and its total number of elements.
-    pub fn new(distinct: usize, all: usize) -> Size {
+    pub(crate) fn new(distinct: usize, all: usize) -> Size {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Size { distinct: count(distinct), all: count(all) }
     }
 
     /// Returns the size as it is stored in a row.
-    pub fn to_bytes(self) -> [u8; SIZE] {
+    pub(crate) fn to_bytes(self) -> [u8; SIZE] {
         (u64::from(self.distinct) << 32 | u64::from(self.all)).to_le_bytes()
     }
 
     /// Reads the size from the start of a row's sketch.
-    pub fn of(sketch: &[u8]) -> Size {
+    pub(crate) fn of(sketch: &[u8]) -> Size {
         let number = sketch.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         Size { distinct: (number >> 32) as u32, all: number as u32 }
     }
@@ -57,13 +57,13 @@ impl Size {
 
 /// Splits the comparisons into blocks.
 #[derive(Clone, Copy, Debug)]
-pub struct AllPairs {
+pub(crate) struct AllPairs {
     blocks: u64,
 }
 
 impl AllPairs {
     /// Returns the scheme for approximately this many documents.
-    pub fn new(documents: u64) -> AllPairs {
+    pub(crate) fn new(documents: u64) -> AllPairs {
         AllPairs::of_blocks(documents.div_ceil(PER_BLOCK).clamp(1, MOST_BLOCKS))
     }
 
@@ -72,12 +72,12 @@ impl AllPairs {
     }
 
     /// Returns the number of blocks.
-    pub fn blocks(self) -> u64 {
+    pub(crate) fn blocks(self) -> u64 {
         self.blocks
     }
 
     /// Returns the shape of the rows.
-    pub fn shape(self) -> RowShape {
+    pub(crate) fn shape(self) -> RowShape {
         RowShape { positions: 1, key_bits: 64, ordered: true, sketch: SIZE + PIECE * 8 }
     }
 
@@ -86,7 +86,7 @@ impl AllPairs {
     }
 
     /// Emits the rows of a document with this text hash and this nonempty set.
-    pub fn push(self, text_hash: u128, size: Size, set: &[u64], out: &mut Signatures) {
+    pub(crate) fn push(self, text_hash: u128, size: Size, set: &[u64], out: &mut Signatures) {
         let mut bits = Vec::new();
         bitmap::write(set, &mut bits);
         let block = mix64(text_hash as u64) % self.blocks;
@@ -102,7 +102,7 @@ impl AllPairs {
 
     /// Finds the pairs in a window whose sets may share enough elements; `need` returns the required number. In [crowds](super::crowds),
     /// only the nearest documents are compared. `out` limits the number of comparisons.
-    pub fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>, need: impl Fn(Size, Size) -> f64) {
+    pub(crate) fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>, need: impl Fn(Size, Size) -> f64) {
         let mut documents = gather(window);
         let Some(first) = documents.first().map(|document| document.block) else { return };
         let within = window.row(0).key == self.key(first.into(), first.into()).into();

@@ -13,17 +13,17 @@ use dupsift_core::cpu::Level;
 use dupsift_core::hash::mix64;
 
 /// The number of words in the smallest bitmap.
-pub const LEAST_WORDS: usize = 16;
+pub(crate) const LEAST_WORDS: usize = 16;
 /// The number of words in the largest bitmap.
-pub const MOST_WORDS: usize = 1 << 10;
+pub(crate) const MOST_WORDS: usize = 1 << 10;
 
 /// Returns the number of bitmap words for this many distinct elements.
-pub fn words_of(distinct: u32) -> usize {
+pub(crate) fn words_of(distinct: u32) -> usize {
     (distinct as usize).div_ceil(8).next_power_of_two().clamp(LEAST_WORDS, MOST_WORDS)
 }
 
 /// Appends the bitmap of a set of distinct elements.
-pub fn write(set: &[u64], out: &mut Vec<u64>) {
+pub(crate) fn write(set: &[u64], out: &mut Vec<u64>) {
     let (from, words) = (out.len(), words_of(u32::try_from(set.len()).unwrap_or(u32::MAX)));
     out.resize(from + words, 0);
     for element in set {
@@ -34,7 +34,7 @@ pub fn write(set: &[u64], out: &mut Vec<u64>) {
 }
 
 /// Appends a bitmap folded to the given number of words. `words` must be a power of two and at most the length of the bitmap.
-pub fn fold(bitmap: &[u64], words: usize, out: &mut Vec<u64>) {
+pub(crate) fn fold(bitmap: &[u64], words: usize, out: &mut Vec<u64>) {
     let from = out.len();
     out.extend_from_slice(&bitmap[..words]);
     for more in bitmap[words..].chunks_exact(words) {
@@ -44,7 +44,7 @@ pub fn fold(bitmap: &[u64], words: usize, out: &mut Vec<u64>) {
 
 /// Holds a set in comparable form.
 #[derive(Clone, Copy, Debug)]
-pub struct Folded<'b> {
+pub(crate) struct Folded<'b> {
     bits: &'b [u64],
     /// The number of bits that are set.
     set: u32,
@@ -54,25 +54,25 @@ pub struct Folded<'b> {
 
 impl<'b> Folded<'b> {
     /// Returns the set with this bitmap, folded or not, and this many distinct elements.
-    pub fn new(bits: &'b [u64], distinct: u32) -> Folded<'b> {
+    pub(crate) fn new(bits: &'b [u64], distinct: u32) -> Folded<'b> {
         let set: u32 = bits.iter().map(|word| word.count_ones()).sum();
         Folded { bits, set, hidden: distinct.saturating_sub(set) }
     }
 
     /// Returns an upper bound on the number of elements that two sets share. Both bitmaps must have the same size.
-    pub fn most_common(&self, other: &Folded<'_>, level: Level) -> u32 {
+    pub(crate) fn most_common(&self, other: &Folded<'_>, level: Level) -> u32 {
         common_bits(level, self.bits, other.bits) + self.hidden.min(other.hidden)
     }
 
     /// Returns the number of bits that two sets share, minus the number expected by chance; `most` is the result of
     /// `Folded::most_common`. Bitmaps of large sets are so full that any two of them share many bits.
-    pub fn beyond_chance(&self, other: &Folded<'_>, most: u32) -> f64 {
+    pub(crate) fn beyond_chance(&self, other: &Folded<'_>, most: u32) -> f64 {
         let both = most - self.hidden.min(other.hidden);
         f64::from(both) - self.by_chance(other)
     }
 
     /// Returns the estimated share of the larger set that both sets have in common, given [`beyond_chance`](Self::beyond_chance).
-    pub fn share_in_common(&self, other: &Folded<'_>, beyond_chance: f64) -> f64 {
+    pub(crate) fn share_in_common(&self, other: &Folded<'_>, beyond_chance: f64) -> f64 {
         beyond_chance / (f64::from(self.set.max(other.set)) - self.by_chance(other)).max(1.0)
     }
 
@@ -82,7 +82,7 @@ impl<'b> Folded<'b> {
     }
 
     /// Returns the bits.
-    pub fn bits(&self) -> &'b [u64] {
+    pub(crate) fn bits(&self) -> &'b [u64] {
         self.bits
     }
 }
@@ -110,12 +110,12 @@ fn count(a: &[u64], b: &[u64]) -> u32 {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     #[target_feature(enable = "avx2")]
-    pub fn avx2(a: &[u64], b: &[u64]) -> u32 {
+    pub(crate) fn avx2(a: &[u64], b: &[u64]) -> u32 {
         super::count(a, b)
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-    pub fn avx512(a: &[u64], b: &[u64]) -> u32 {
+    pub(crate) fn avx512(a: &[u64], b: &[u64]) -> u32 {
         super::count(a, b)
     }
 }

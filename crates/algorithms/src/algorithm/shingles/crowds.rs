@@ -7,10 +7,10 @@
 //! first documents of the crowd. Skipped comparisons are counted. If the pages of a template are only partly similar, they form several
 //! crowds, and a document may be in more than one crowd. Documents that share no crowd are compared as usual.
 
-pub use dupsift_core::row::{FIRST, WHOLE};
+pub(crate) use dupsift_core::row::{FIRST, WHOLE};
 
 /// The number of following documents with which each document in a crowd is compared, in the order of the elements that the head lacks.
-pub const NEAREST: usize = 8;
+pub(crate) const NEAREST: usize = 8;
 /// The maximum number of crowds in a window. Each crowd is one bit of a word.
 const MOST: u32 = 64;
 /// The maximum number of rows in a window that keeps crowd masks in memory.
@@ -18,7 +18,7 @@ const MOST_ROWS: usize = 1 << 20;
 
 /// Holds the crowds of a window, by the positions of its documents.
 #[derive(Debug)]
-pub struct Crowds {
+pub(crate) struct Crowds {
     /// The crowds that contain each document, as bits. The list is empty if the window is too small or too large.
     masks: Vec<u64>,
     made: u32,
@@ -26,19 +26,19 @@ pub struct Crowds {
 
 impl Crowds {
     /// Returns an empty list of crowds for a window with this many documents.
-    pub fn new(documents: usize) -> Crowds {
+    pub(crate) fn new(documents: usize) -> Crowds {
         let counts = (WHOLE as usize + 1..=MOST_ROWS).contains(&documents);
         Crowds { masks: vec![0; if counts { documents } else { 0 }], made: 0 }
     }
 
     /// Returns whether the window can have crowds.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !self.masks.is_empty()
     }
 
     /// Returns the crowds of a document as bits.
     #[inline]
-    pub fn mask(&self, place: usize) -> u64 {
+    pub(crate) fn mask(&self, place: usize) -> u64 {
         self.masks.get(place).copied().unwrap_or(0)
     }
 
@@ -51,19 +51,19 @@ impl Crowds {
     }
 
     /// Adds a document to a crowd.
-    pub fn join(&mut self, crowd: u64, place: usize) {
+    pub(crate) fn join(&mut self, crowd: u64, place: usize) {
         self.masks[place] |= crowd;
     }
 
     /// Returns the positions of the documents in a crowd, in order.
-    pub fn members(&self, crowd: u64) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn members(&self, crowd: u64) -> impl Iterator<Item = usize> + '_ {
         self.masks.iter().enumerate().filter(move |(_, mask)| **mask & crowd != 0).map(|(place, _)| place)
     }
 }
 
 /// Holds the similar documents found so far for one document.
 #[derive(Debug)]
-pub struct Finding {
+pub(crate) struct Finding {
     place: usize,
     similar: Vec<u32>,
     crowd: Option<u64>,
@@ -71,22 +71,22 @@ pub struct Finding {
 
 impl Finding {
     /// Returns an empty list for the document at this position.
-    pub fn new(place: usize) -> Finding {
+    pub(crate) fn new(place: usize) -> Finding {
         Finding { place, similar: Vec::new(), crowd: None }
     }
 
     /// Returns the number of similar documents found so far. Once a crowd is open, this function returns [`WHOLE`].
-    pub fn found(&self) -> usize {
+    pub(crate) fn found(&self) -> usize {
         if self.crowd.is_some() { WHOLE as usize } else { self.similar.len() }
     }
 
     /// Returns the crowd that the document heads.
-    pub fn crowd(&self) -> Option<u64> {
+    pub(crate) fn crowd(&self) -> Option<u64> {
         self.crowd
     }
 
     /// Adds a similar document, and opens a crowd if there are too many similar documents.
-    pub fn add(&mut self, other: usize, crowds: &mut Crowds) {
+    pub(crate) fn add(&mut self, other: usize, crowds: &mut Crowds) {
         if let Some(crowd) = self.crowd {
             return crowds.join(crowd, other);
         }
@@ -106,7 +106,7 @@ impl Finding {
 
 /// Returns a key that groups documents with the same bits beyond the bits of the head. The key holds the first four bits that the head
 /// lacks, starting at word `from` and wrapping around.
-pub fn own_key(bits: &[u64], head: &[u64], from: usize) -> u64 {
+pub(crate) fn own_key(bits: &[u64], head: &[u64], from: usize) -> u64 {
     let (mut key, mut left) = (0, 4);
     for at in (from..bits.len()).chain(0..from.min(bits.len())) {
         let mut own = bits[at] & !head[at];

@@ -42,7 +42,7 @@ use rarest::{RarestJoin, by_rarest};
 use shingle_set::{Measure, ShingleSets};
 
 /// Implements the `shingles` algorithm.
-pub struct Shingles;
+pub(crate) struct Shingles;
 
 const FACTS: Facts = Facts {
     name: "shingles",

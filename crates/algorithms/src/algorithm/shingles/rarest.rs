@@ -58,7 +58,7 @@ const FEW: usize = 256;
 const LEAST_RAREST: f64 = 0.5;
 
 /// Returns whether candidates are found by their rarest shingles.
-pub fn by_rarest(params: &Params) -> bool {
+pub(crate) fn by_rarest(params: &Params) -> bool {
     let join = params.word("join");
     let fits = params.word("measure") == "containment" && params.word("sketch") != "min_s" && !params.flag("seed_code");
     fits && (join == "rarest" || join == "auto" && params.real("threshold") >= LEAST_RAREST)
@@ -68,23 +68,23 @@ type Bitmap = [u64; WORDS];
 
 /// Implements the join at a given threshold.
 #[derive(Clone, Copy, Debug)]
-pub struct RarestJoin {
+pub(crate) struct RarestJoin {
     threshold: f64,
 }
 
 impl RarestJoin {
     /// Returns the join for sets that share at least this fraction of the smaller set.
-    pub fn new(threshold: f64) -> RarestJoin {
+    pub(crate) fn new(threshold: f64) -> RarestJoin {
         RarestJoin { threshold }
     }
 
     /// Returns the shape of the rows, which are ordered by the size of the set.
-    pub fn shape(self) -> RowShape {
+    pub(crate) fn shape(self) -> RowShape {
         RowShape { positions: 1, key_bits: 64, ordered: true, sketch: SKETCH }
     }
 
     /// Returns the number of words in a document's sketch.
-    pub fn sketch_words(self) -> usize {
+    pub(crate) fn sketch_words(self) -> usize {
         WORDS
     }
 
@@ -95,7 +95,7 @@ impl RarestJoin {
 
     /// Emits the rows and the bitmap of a nonempty set. Each element is given with its document frequency. An element with a document
     /// frequency of at most `own` occurs in no other text; `own` is 0 if nothing was counted.
-    pub fn push(self, elements: &mut Vec<Term>, own: u64, out: &mut Signatures) {
+    pub(crate) fn push(self, elements: &mut Vec<Term>, own: u64, out: &mut Signatures) {
         rare_first(elements);
         let (size, groups) = (elements.len(), self.groups(elements.len()));
         let order = u32::try_from(size).unwrap_or(u32::MAX);
@@ -130,7 +130,7 @@ impl RarestJoin {
     /// Finds the candidates in a window. In crowds, only the nearest documents are compared. `out` limits the number of comparisons. If the
     /// limit may be exceeded, each probing document is compared with its share of the next larger documents, and the skipped comparisons
     /// are counted.
-    pub fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>) {
+    pub(crate) fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let rows = window.len();
         let asking: Vec<usize> = (0..rows).filter(|&at| followers(window.row(at).sketch).0 != SILENT).collect();
         let all: u64 = asking.iter().map(|at| (rows - at - 1) as u64).sum();
@@ -284,7 +284,7 @@ impl Meeting<'_, '_, '_> {
 }
 
 /// Returns the number of elements (at least one) that a set must share with a set of this size to contain it.
-pub fn least(threshold: f64, size: usize) -> usize {
+pub(crate) fn least(threshold: f64, size: usize) -> usize {
     // The product is lowered slightly, because it was rounded.
     ((threshold * size as f64 * (1.0 - 1e-9)).ceil() as usize).clamp(1, size.max(1))
 }

@@ -26,7 +26,7 @@ const GRAPHEMES: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegm
 
 /// Defines which fingerprints are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sketch {
+pub(crate) enum Sketch {
     /// All fingerprints.
     Full,
     /// This many of the smallest fingerprints.
@@ -37,7 +37,7 @@ pub enum Sketch {
 
 /// Defines how two sets are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
+pub(crate) enum Measure {
     /// |A n B| / |A u B|.
     Resemblance,
     /// |A n B| / |A| and |A n B| / |B|.
@@ -48,7 +48,7 @@ pub enum Measure {
 
 /// Defines the shingles into which a text is split.
 #[derive(Clone, Copy, Debug)]
-pub struct ShingleSets {
+pub(crate) struct ShingleSets {
     /// The number of units in a shingle.
     pub ngram: usize,
     /// The unit: `scalar`, `grapheme` or `word`.
@@ -66,7 +66,7 @@ pub struct ShingleSets {
 
 impl ShingleSets {
     /// Returns the settings from the parameters of `shingles`, without bitmaps.
-    pub fn new(params: &Params) -> ShingleSets {
+    pub(crate) fn new(params: &Params) -> ShingleSets {
         ShingleSets {
             ngram: params.count("ngram"),
             unit: params.word("unit"),
@@ -86,7 +86,7 @@ impl ShingleSets {
     }
 
     /// Returns the name of the check that compares these sets.
-    pub fn check_name(&self, threshold: f64) -> String {
+    pub(crate) fn check_name(&self, threshold: f64) -> String {
         let measure = match self.measure {
             Measure::Resemblance => "resemblance",
             Measure::Containment => "containment",
@@ -101,7 +101,7 @@ impl ShingleSets {
     }
 
     /// Returns the elements of a set with their document frequencies from the first pass.
-    pub fn counted(&self, set: &[u64], stats: &CorpusStats) -> Vec<Term> {
+    pub(crate) fn counted(&self, set: &[u64], stats: &CorpusStats) -> Vec<Term> {
         let (salt, mut terms) = (self.salt(), Vec::with_capacity(set.len()));
         let mut elements = set.iter();
         stats.feature_df_of_many(set.iter().map(|&element| combine(salt, element)), |df| {
@@ -118,7 +118,7 @@ impl ShingleSets {
 
     /// Appends the fingerprints of the shingles in order, including repetitions. Returns whether the text is shorter than a shingle; if
     /// so, the whole text is one shingle.
-    pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) -> bool {
+    pub(crate) fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) -> bool {
         let from = out.len();
         // Punctuation alone does not make documents similar, so a text without words has no shingles.
         if document.tokens().is_empty() {
@@ -160,7 +160,7 @@ impl ShingleSets {
     }
 
     /// Returns the fingerprints of a document's set in the order of the text, including repetitions, each with the text of its shingle.
-    pub fn with_texts<'t>(&self, document: &'t Analysis<'_>) -> Vec<(u64, Cow<'t, str>)> {
+    pub(crate) fn with_texts<'t>(&self, document: &'t Analysis<'_>) -> Vec<(u64, Cow<'t, str>)> {
         let (mut all, mut set) = (Vec::new(), Vec::new());
         self.cut(document, &mut all);
         self.of(document, &mut set);
@@ -176,7 +176,7 @@ impl ShingleSets {
     }
 
     /// Returns the size of a document's set, and whether the set is a single shingle of the whole text. Writes the sorted set to `set`.
-    pub fn of(&self, document: &Analysis<'_>, set: &mut Vec<u64>) -> (Size, bool) {
+    pub(crate) fn of(&self, document: &Analysis<'_>, set: &mut Vec<u64>) -> (Size, bool) {
         let short = self.cut(document, set);
         let all = set.len();
         distinct(set);
@@ -189,7 +189,7 @@ impl ShingleSets {
     }
 
     /// Returns the minimum number of elements that two sets of these sizes must share to reach the threshold.
-    pub fn need(&self, threshold: f64, a: Size, b: Size) -> f64 {
+    pub(crate) fn need(&self, threshold: f64, a: Size, b: Size) -> f64 {
         let (x, y) = (f64::from(a.distinct), f64::from(b.distinct));
         let need = match (self.measure, self.sketch) {
             (Measure::Containment, _) => threshold * x.min(y),
@@ -207,7 +207,7 @@ impl ShingleSets {
 
     /// Appends the values that [`ShingleSets::compare`] needs from a document: the size, the distinct fingerprints, their counts if
     /// `seed_code` is set, and the bitmap.
-    pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+    pub(crate) fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut set = Vec::new();
         let seed_code = self.measure == Measure::SeedCode;
         let (size, mut times) = if seed_code {
@@ -238,7 +238,7 @@ impl ShingleSets {
     }
 
     /// Returns whether the sizes and bitmaps of two documents allow the documents to reach the threshold.
-    pub fn may_reach(&self, threshold: f64, a: &[u64], b: &[u64]) -> bool {
+    pub(crate) fn may_reach(&self, threshold: f64, a: &[u64], b: &[u64]) -> bool {
         let (Some(a), Some(b)) = (self.parts(a), self.parts(b)) else { return false };
         let need = self.need(threshold, a.size, b.size);
         if f64::from(a.size.distinct.min(b.size.distinct)) < need {
@@ -260,7 +260,7 @@ impl ShingleSets {
     }
 
     /// Returns the result of [`ShingleSets::compare`] if the larger of the two values reaches the threshold.
-    pub fn reach(&self, threshold: f64, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
+    pub(crate) fn reach(&self, threshold: f64, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
         if !self.may_reach(threshold, a, b) {
             return None;
         }
@@ -276,7 +276,7 @@ impl ShingleSets {
 
     /// Returns the share of `a` that is in `b`, and the share of `b` that is in `a`, from 0 to 1. The two values differ only if the measure
     /// is containment.
-    pub fn compare(&self, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
+    pub(crate) fn compare(&self, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
         let (Parts { set: a, times: a_times, .. }, Parts { set: b, times: b_times, .. }) =
             (self.parts(a)?, self.parts(b)?);
         let both = |value: f64| Some((value, value));

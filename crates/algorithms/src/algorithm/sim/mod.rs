@@ -29,7 +29,7 @@ use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::{Analysis, Frequency};
 
 /// Implements the `sim` algorithm.
-pub struct Sim;
+pub(crate) struct Sim;
 
 /// The maximum number of keywords that fit in a row, at twelve bytes each.
 const MOST_KEYWORDS: i64 = 21;

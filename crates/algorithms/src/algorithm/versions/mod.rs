@@ -21,11 +21,11 @@ use crate::algorithm::cosine::{HEAVY, JOIN, MAX_DF, PROJECTIONS, TF, VectorSigne
 use crate::algorithm::kit::units::Units;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
-pub use rule::RELATE;
+pub(crate) use rule::RELATE;
 use rule::{PARAMS as RULE, rule};
 
 /// Implements the `versions` algorithm.
-pub struct VersionsOfTexts;
+pub(crate) struct VersionsOfTexts;
 
 const FACTS: Facts = Facts {
     name: "versions",

@@ -5,12 +5,12 @@ use crate::measure::Versions;
 use dupsift_core::error::{Error, Result};
 
 /// The parameter that turns the rule on.
-pub const RELATE: &str = "relate";
+pub(crate) const RELATE: &str = "relate";
 /// The parameter for the lowest cosine of a near group.
 const NEAR: &str = "near";
 
 /// The parameters of the rule.
-pub const PARAMS: [ParamSpec; 13] = [
+pub(crate) const PARAMS: [ParamSpec; 13] = [
     ParamSpec {
         name: RELATE,
         kind: Kind::Flag,
@@ -78,7 +78,7 @@ const fn share(name: &'static str, default: &'static str, help: &'static str) ->
 /// # Errors
 /// Returns an error if the near group begins below `least`, or if a bound of the rule is given although the rule is off. A bound with its
 /// default value is accepted, because a printed recipe contains all bounds.
-pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
+pub(crate) fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
     if !params.flag(RELATE) {
         let idle = PARAMS[1..].iter().find(|spec| params.differs(spec)).map(|spec| params.typed(spec.name));
         return idle.map_or(Ok(None), |idle| {

@@ -20,7 +20,7 @@ use dupsift_spill::shuffle::saved_file::SavedFile;
 
 /// Describes one checkpoint.
 #[derive(Clone, Debug, Default)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The human-readable name of the checkpoint.
     pub what: String,
     /// The files of the checkpoint, in order.
@@ -31,7 +31,7 @@ pub struct Entry {
 
 /// Holds the data of a checkpoint that is stored in the ledger itself.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Data {
+pub(crate) struct Data {
     /// The CPU seconds that all processes together had used when the checkpoint was saved.
     pub cpu_seconds: f64,
     /// The plain values of the checkpoint, in order.
@@ -40,28 +40,28 @@ pub struct Data {
 
 impl Entry {
     /// Converts an entry of the ledger; returns `None` if the entry does not have the format that this program writes.
-    pub fn read(entry: &LedgerEntry) -> Option<Entry> {
+    pub(crate) fn read(entry: &LedgerEntry) -> Option<Entry> {
         let file = |file: &LedgerFile| SavedFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
         let data = Data::deserialize(&entry.data).ok()?;
         Some(Entry { what: entry.name.clone(), files: entry.files.iter().map(file).collect(), data })
     }
 
     /// Converts the checkpoint to an entry of the ledger.
-    pub fn write(&self) -> Result<LedgerEntry> {
+    pub(crate) fn write(&self) -> Result<LedgerEntry> {
         let file = |file: &SavedFile| LedgerFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
         let data = serde_json::to_value(&self.data).map_err(Error::table("write the ledger"))?;
         Ok(LedgerEntry { name: self.what.clone(), files: self.files.iter().map(file).collect(), data })
     }
 
     /// Returns the total size of the checkpoint's files in bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         // The sizes come from a file and may be wrong.
         self.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add)
     }
 }
 
 /// Removes the files of a checkpoint.
-pub fn remove(dir: &Path, files: &[SavedFile]) {
+pub(crate) fn remove(dir: &Path, files: &[SavedFile]) {
     for file in files {
         // Files that cannot be removed now are removed later, together with the folder.
         let _ = private::remove(&dir.join(&file.name));
@@ -69,14 +69,14 @@ pub fn remove(dir: &Path, files: &[SavedFile]) {
 }
 
 /// Returns the CPU seconds spent on the saved work, and the total size of the checkpoints in bytes.
-pub fn sums(ledger: &Ledger) -> (f64, u64) {
+pub(crate) fn sums(ledger: &Ledger) -> (f64, u64) {
     ledger.checkpoints.values().filter_map(Entry::read).fold((0.0, 0), |(seconds, bytes), entry| {
         (entry.data.cpu_seconds.max(seconds), bytes.saturating_add(entry.bytes()))
     })
 }
 
 /// Returns the input files that earlier runs skipped and that have not changed.
-pub fn known_bad(ledger: &Ledger) -> BTreeMap<PathBuf, String> {
+pub(crate) fn known_bad(ledger: &Ledger) -> BTreeMap<PathBuf, String> {
     let is_same = |one: &&SkippedFile| Stamp::of(&one.path).is_ok_and(|stamp| one.seen == stamp.to_string());
     let same = ledger.skipped.iter().filter(is_same);
     same.map(|one| (one.path.clone(), one.why.clone())).collect()
@@ -87,7 +87,7 @@ pub fn known_bad(ledger: &Ledger) -> BTreeMap<PathBuf, String> {
 ///
 /// # Errors
 /// Returns an error if the disk cannot be read.
-pub fn read(dir: &Path) -> Result<Ledger> {
+pub(crate) fn read(dir: &Path) -> Result<Ledger> {
     match Ledger::read(dir) {
         Ok(Some(ledger)) if ledger.build == build() => Ok(ledger),
         Ok(Some(_)) => {
@@ -107,7 +107,7 @@ pub fn read(dir: &Path) -> Result<Ledger> {
 }
 
 /// Identifies the program by a hash of its files, because a different build may write different checkpoints under the same keys.
-pub fn build() -> String {
+pub(crate) fn build() -> String {
     let hash = || -> std::io::Result<u128> {
         let (mut hash, mut block) = (Xxh3::new(), vec![0; 1 << 20]);
         for path in own_files()? {

@@ -27,9 +27,10 @@ use dupsift_core::hash::hash128;
 use dupsift_input::{InputFile, Source};
 use dupsift_publish::{LEDGER, Ledger, LedgerInput, LedgerInputs, LedgerMatch, SkippedFile, WorkFolder};
 
-pub use complete::{CheckpointReader, CheckpointWriter};
+pub(crate) use complete::{CheckpointReader, CheckpointWriter};
 use ledger::Entry;
-pub use partial::{Merge, PartialReader, PartialWriter, Recorder};
+pub use partial::Merge;
+pub(crate) use partial::{PartialReader, PartialWriter, Recorder};
 
 /// Describes a value that can be saved and restored.
 pub trait Checkpoint: Sized {
@@ -125,13 +126,13 @@ impl Left {
     }
 
     /// Returns the input files that were skipped and that have not changed.
-    pub fn known_bad(&self) -> BTreeMap<PathBuf, String> {
+    pub(crate) fn known_bad(&self) -> BTreeMap<PathBuf, String> {
         ledger::known_bad(&self.0)
     }
 
     /// Returns the names of the existing checkpoints with these keys, and a description of the work saved in them; `None` if there are no
     /// such checkpoints.
-    pub fn of_keys<'k>(&self, keys: impl Iterator<Item = &'k Key>) -> Option<(Vec<&'k str>, Kept)> {
+    pub(crate) fn of_keys<'k>(&self, keys: impl Iterator<Item = &'k Key>) -> Option<(Vec<&'k str>, Kept)> {
         let entry = |key: &'k Key| Some((key, Entry::read(self.0.checkpoints.get(&key.hash)?)?));
         let there: Vec<(&Key, Entry)> = keys.filter_map(entry).collect();
         let kept = Kept {
@@ -147,7 +148,7 @@ impl Left {
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
 /// Forgets the saved work, because the result is complete.
-pub fn nothing_is_kept() {
+pub(crate) fn nothing_is_kept() {
     note(None);
 }
 
@@ -201,7 +202,7 @@ impl<'w> Checkpoints<'w> {
     }
 
     /// Records that the state restored so far is not used.
-    pub fn restored_nothing(&self) {
+    pub(crate) fn restored_nothing(&self) {
         self.state().resumed.clear();
     }
 
@@ -273,7 +274,7 @@ impl<'w> Checkpoints<'w> {
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
-    pub fn discard(&self) -> Result<()> {
+    pub(crate) fn discard(&self) -> Result<()> {
         let mut state = self.state();
         (state.ledger.checkpoints, state.ledger.inputs) = (BTreeMap::new(), LedgerInputs::default());
         if !state.ledger.skipped.is_empty() {
@@ -301,7 +302,7 @@ impl<'w> Checkpoints<'w> {
     ///
     /// # Errors
     /// See [`Checkpoints::restore`].
-    pub fn restore_with<T>(
+    pub(crate) fn restore_with<T>(
         &self,
         key: &Key,
         restore: impl FnOnce(&mut CheckpointReader<'_>) -> Result<T>,
@@ -346,7 +347,7 @@ impl<'w> Checkpoints<'w> {
     ///
     /// # Errors
     /// See [`Checkpoints::save`].
-    pub fn save_with(
+    pub(crate) fn save_with(
         &self,
         engine: &Engine<'_>,
         key: &Key,
@@ -397,7 +398,7 @@ impl<'w> Checkpoints<'w> {
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
-    pub fn record_skipped<'f>(&self, files: impl IntoIterator<Item = (&'f InputFile, &'f str)>) -> Result<()> {
+    pub(crate) fn record_skipped<'f>(&self, files: impl IntoIterator<Item = (&'f InputFile, &'f str)>) -> Result<()> {
         let mut state = self.state();
         let one = |(file, why): (&InputFile, &str)| SkippedFile {
             path: file.path.clone(),
@@ -410,7 +411,7 @@ impl<'w> Checkpoints<'w> {
     }
 
     /// Returns the input files that earlier runs skipped and that have not changed.
-    pub fn known_bad(&self) -> BTreeMap<PathBuf, String> {
+    pub(crate) fn known_bad(&self) -> BTreeMap<PathBuf, String> {
         ledger::known_bad(&self.state().ledger)
     }
 

@@ -23,7 +23,7 @@ const FRAME: usize = 64 << 10;
 ///
 /// A recorder that consists of several recorders returns them from [`Recorder::parts`]. Only a recorder with data of its own implements the
 /// remaining methods.
-pub trait Recorder {
+pub(crate) trait Recorder {
     /// Returns the recorders that make up this recorder, always in the same order.
     fn parts(&self) -> Vec<&dyn Recorder> {
         Vec::new()
@@ -118,11 +118,11 @@ pub trait Merge: Default {
 }
 
 /// Writes a partial checkpoint.
-pub struct PartialWriter<'w>(&'w mut SavedFileWriter);
+pub(crate) struct PartialWriter<'w>(&'w mut SavedFileWriter);
 
 impl<'w> PartialWriter<'w> {
     /// Creates a writer for the partial checkpoint in a file.
-    pub fn new(to: &'w mut SavedFileWriter) -> PartialWriter<'w> {
+    pub(crate) fn new(to: &'w mut SavedFileWriter) -> PartialWriter<'w> {
         PartialWriter(to)
     }
 
@@ -140,13 +140,13 @@ impl<'w> PartialWriter<'w> {
     }
 
     /// Writes a value.
-    pub fn plain(&mut self, value: &impl Serialize) -> Result<()> {
+    pub(crate) fn plain(&mut self, value: &impl Serialize) -> Result<()> {
         self.frame(&serde_json::to_vec(value).map_err(Error::table("save a partial checkpoint"))?)?;
         self.end()
     }
 
     /// Writes part of an array of cells. No thread may change these cells during the call.
-    pub fn cells<T: CellValue>(&mut self, cells: &AtomicCells<T>, range: Range<usize>) -> Result<()> {
+    pub(crate) fn cells<T: CellValue>(&mut self, cells: &AtomicCells<T>, range: Range<usize>) -> Result<()> {
         let step = FRAME / size_of::<T>();
         let mut values = vec![T::zeroed(); step.min(range.len())];
         for begin in range.clone().step_by(step) {
@@ -158,24 +158,24 @@ impl<'w> PartialWriter<'w> {
     }
 
     /// Writes the bytes appended to a heap since the previous partial checkpoint.
-    pub fn heap(&mut self, heap: &Heap) -> Result<()> {
+    pub(crate) fn heap(&mut self, heap: &Heap) -> Result<()> {
         heap.fresh(&mut |bytes| self.frame(bytes))?;
         self.end()
     }
 
     /// Writes the rows sent to a shuffle since the previous partial checkpoint.
-    pub fn rows(&mut self, rows: &Shuffle) -> Result<()> {
+    pub(crate) fn rows(&mut self, rows: &Shuffle) -> Result<()> {
         rows.fresh(&mut |rows| self.frame(rows))?;
         self.end()
     }
 }
 
 /// Reads a partial checkpoint.
-pub struct PartialReader<'r>(&'r [u8]);
+pub(crate) struct PartialReader<'r>(&'r [u8]);
 
 impl<'r> PartialReader<'r> {
     /// Returns a reader for the bytes of a file.
-    pub fn new(bytes: &'r [u8]) -> PartialReader<'r> {
+    pub(crate) fn new(bytes: &'r [u8]) -> PartialReader<'r> {
         PartialReader(bytes)
     }
 
@@ -197,7 +197,7 @@ impl<'r> PartialReader<'r> {
     }
 
     /// Reads a value.
-    pub fn plain<T: DeserializeOwned>(&mut self) -> Result<T> {
+    pub(crate) fn plain<T: DeserializeOwned>(&mut self) -> Result<T> {
         let mut bytes = Vec::new();
         self.each(|frame| {
             bytes.extend_from_slice(frame);
@@ -207,7 +207,7 @@ impl<'r> PartialReader<'r> {
     }
 
     /// Reads cells and stores them, starting at position `begin`.
-    pub fn cells<T: CellValue>(&mut self, cells: &AtomicCells<T>, begin: usize) -> Result<()> {
+    pub(crate) fn cells<T: CellValue>(&mut self, cells: &AtomicCells<T>, begin: usize) -> Result<()> {
         let mut at = begin;
         self.each(|frame| {
             for bytes in frame.chunks_exact(size_of::<T>()) {
@@ -222,14 +222,14 @@ impl<'r> PartialReader<'r> {
     }
 
     /// Reads the bytes of a heap and appends them in the original order, which preserves their offsets.
-    pub fn heap(&mut self, heap: &Heap) -> Result<()> {
+    pub(crate) fn heap(&mut self, heap: &Heap) -> Result<()> {
         self.each(|bytes| heap.append(bytes).map(drop))?;
         // The partial checkpoint that is being read already contains this data.
         heap.fresh(&mut |_| Ok(()))
     }
 
     /// Reads the rows of a shuffle and sends them to `rows`, using all threads.
-    pub fn rows(&mut self, engine: &Engine<'_>, rows: &Shuffle) -> Result<()> {
+    pub(crate) fn rows(&mut self, engine: &Engine<'_>, rows: &Shuffle) -> Result<()> {
         let mut frames = Vec::new();
         self.each(|frame| {
             frames.push(frame);

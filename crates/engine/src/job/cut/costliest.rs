@@ -16,7 +16,7 @@ const SHOWN: usize = 500;
 
 /// Holds a passage and its cost.
 #[derive(Clone, Debug)]
-pub struct Costly {
+pub(crate) struct Costly {
     cost: u64,
     hash: u128,
     bytes: u64,
@@ -30,7 +30,7 @@ pub struct Costly {
 /// Holds the costliest passages; passages with the same text are held only once. The cost depends only on the text of a passage, so it does
 /// not matter which documents the dropped passages came from.
 #[derive(Debug, Default)]
-pub struct Costliest {
+pub(crate) struct Costliest {
     by_hash: HashMap<u128, Costly>,
     /// The lowest cost that can still be reported. Enough passages with a higher cost are already known.
     least: u64,
@@ -39,12 +39,12 @@ pub struct Costliest {
 
 impl Costliest {
     /// Returns whether passages with this many bytes (before white space is folded) and this many copies may be reported.
-    pub fn may_take(&self, bytes: usize, copies: u32) -> bool {
+    pub(crate) fn may_take(&self, bytes: usize, copies: u32) -> bool {
         bytes as u64 * u64::from(copies) >= self.least
     }
 
     /// Adds a part of a document's text. Passages that differ only in white space count as equal.
-    pub fn add(&mut self, doc: u64, text: &str, part: &Template) {
+    pub(crate) fn add(&mut self, doc: u64, text: &str, part: &Template) {
         if !self.may_take(part.bytes.len(), part.copies) {
             return;
         }
@@ -67,7 +67,7 @@ impl Costliest {
     }
 
     /// Merges the results of all threads and returns the costliest passages in order.
-    pub fn of_all(all: Vec<Costliest>) -> Vec<Costly> {
+    pub(crate) fn of_all(all: Vec<Costliest>) -> Vec<Costly> {
         let mut merged: HashMap<u128, Costly> = HashMap::new();
         for one in all.into_iter().flat_map(|all| all.by_hash.into_values()) {
             let doc = one.doc;
@@ -87,7 +87,7 @@ fn best(mut all: Vec<Costly>) -> Vec<Costly> {
 
 impl Costly {
     /// Returns the passage as reported in run.json.
-    pub fn report(self, session: &Session<'_>, ids: &Ids<'_>) -> CostlyPassage {
+    pub(crate) fn report(self, session: &Session<'_>, ids: &Ids<'_>) -> CostlyPassage {
         let of = |doc: u64| (ids.of(doc).as_ref().to_string(), session.source.locate(doc).0.label.clone());
         let ((id, _), (first_id, first_file)) = (of(self.doc), of(self.first_doc));
         CostlyPassage { text: self.text, bytes: self.bytes, copies: self.copies, id, first_id, first_file }

@@ -13,7 +13,7 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 use dupsift_tables::Cell;
 
 /// Holds the positions that are cut from each document: the numbers of units, or of characters in the folded text.
-pub struct Covered {
+pub(crate) struct Covered {
     /// The offset of each document's ranges, plus one; 0 for a document from which nothing is cut.
     begins: AtomicCells<u64>,
     heap: FrozenHeap,
@@ -24,7 +24,7 @@ const RANGE: usize = 8;
 
 impl Covered {
     /// Returns whether no part of a unit or run is cut from a document.
-    pub fn is_whole(&self, doc: u64, position: u32, length: u32) -> bool {
+    pub(crate) fn is_whole(&self, doc: u64, position: u32, length: u32) -> bool {
         let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return true };
         let count = number(self.heap.get(begin, 4)) as usize;
         let ranges = self.heap.get(begin + 4, count * RANGE).as_chunks::<RANGE>().0;
@@ -37,7 +37,7 @@ impl Covered {
     ///
     /// # Errors
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-    pub fn new(session: &Session<'_>, cut: Cut, repeats: &Repeats) -> Result<Covered> {
+    pub(crate) fn new(session: &Session<'_>, cut: Cut, repeats: &Repeats) -> Result<Covered> {
         let (name, engine, documents) = ("read first copies", session.engine, session.documents() as usize);
         let running = engine.clock.stage(name);
         let begins = AtomicCells::new(engine.dir, "covered-begin", documents)?;
@@ -89,7 +89,7 @@ impl Covered {
 }
 
 /// Returns the documents that have repeats, and their number.
-pub fn with_repeats(session: &Session<'_>, repeats: &Repeats) -> Result<(Arc<AtomicBits>, u64)> {
+pub(crate) fn with_repeats(session: &Session<'_>, repeats: &Repeats) -> Result<(Arc<AtomicBits>, u64)> {
     let documents = session.documents() as usize;
     let wanted = AtomicBits::new(session.engine.dir, "with-repeats", documents)?;
     (0..documents).filter(|&doc| repeats.has(doc as u64)).for_each(|doc| _ = wanted.set(doc));
@@ -98,7 +98,7 @@ pub fn with_repeats(session: &Session<'_>, repeats: &Repeats) -> Result<(Arc<Ato
 }
 
 /// Returns the request for a pass over the text of these documents.
-pub fn want(session: &Session<'_>, documents: Arc<AtomicBits>) -> Want {
+pub(crate) fn want(session: &Session<'_>, documents: Arc<AtomicBits>) -> Want {
     let rows = Some(RowFilter::Where(Arc::new(move |doc| documents.get(doc as usize))));
     Want { rows, batch_bytes: session.engine.budget.batch, ..Want::default() }
 }

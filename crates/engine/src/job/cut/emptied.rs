@@ -14,7 +14,7 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 ///
 /// # Errors
 /// Returns an error if the disk is full.
-pub fn emptied(
+pub(crate) fn emptied(
     edits: &TextEdits,
     session: &Session<'_>,
     decided: &Decided,
@@ -45,7 +45,7 @@ pub fn emptied(
 }
 
 /// Holds the documents that are removed because too little text remains.
-pub struct Emptied {
+pub(crate) struct Emptied {
     documents: AtomicBits,
     /// The documents that are kept, because no other document can take their place.
     needed: AtomicBits,
@@ -74,25 +74,25 @@ impl Emptied {
     }
 
     /// Returns the number of documents.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.documents.count() - self.needed.count()
     }
 
     /// Returns whether a document is removed.
-    pub fn has(&self, doc: u64) -> bool {
+    pub(crate) fn has(&self, doc: u64) -> bool {
         let doc = doc as usize;
         doc < self.documents.len() && self.documents.get(doc) && !self.needed.get(doc)
     }
 
     /// Returns the document that is kept instead of an emptied one: the one that contains the first copy of the largest passage. Returns
     /// `None` if there is none, for example because the first copies are cut, too.
-    pub fn instead(&self, doc: u64) -> Option<u64> {
+    pub(crate) fn instead(&self, doc: u64) -> Option<u64> {
         self.instead[0].load(doc as usize).checked_sub(1)
     }
 
     /// Works like [`Emptied::instead`], but chooses among the documents that are compared with `removed`, which was removed in favor of the
     /// emptied one. `compares` returns whether two documents have different scopes, or is always true.
-    pub fn instead_for(&self, removed: u64, doc: u64, compares: &dyn Fn(u64, u64) -> bool) -> Option<u64> {
+    pub(crate) fn instead_for(&self, removed: u64, doc: u64, compares: &dyn Fn(u64, u64) -> bool) -> Option<u64> {
         let first = self.instead(doc)?;
         // If the scope of the removed document is that of the first choice, the second choice has another one.
         if compares(removed, first) { Some(first) } else { self.instead[1].load(doc as usize).checked_sub(1) }
@@ -106,7 +106,7 @@ impl Emptied {
     }
 
     /// Returns the documents in order.
-    pub fn documents(&self) -> impl Iterator<Item = u64> + '_ {
+    pub(crate) fn documents(&self) -> impl Iterator<Item = u64> + '_ {
         self.documents.iter().map(|doc| doc as u64).filter(|doc| self.has(*doc))
     }
 }
@@ -118,7 +118,7 @@ impl Emptied {
 ///
 /// # Errors
 /// Returns an error if the disk is full.
-pub fn add_emptied(
+pub(crate) fn add_emptied(
     session: &Session<'_>,
     decided: &mut Decided,
     emptied: &Emptied,

@@ -29,7 +29,7 @@ struct Row {
 ///
 /// # Errors
 /// Returns an error if the disk is full or the run is interrupted.
-pub fn find_repeats(
+pub(crate) fn find_repeats(
     session: &Session<'_>,
     order: &Order,
     rule: Rule,

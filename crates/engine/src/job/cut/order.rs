@@ -13,7 +13,7 @@ use dupsift_input::{RowFilter, Want};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Holds the kept documents in order, best first.
-pub struct Order {
+pub(crate) struct Order {
     kept: Arc<AtomicBits>,
     documents: Numbers,
     /// The position of each document in the order.
@@ -31,7 +31,7 @@ impl Order {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn new(session: &Session<'_>, taken: &Taken, decisions: &Decided) -> Result<Order> {
+    pub(crate) fn new(session: &Session<'_>, taken: &Taken, decisions: &Decided) -> Result<Order> {
         let running = session.engine.clock.stage("order kept documents");
         let (dir, all) = (session.engine.dir, session.documents());
         let out = AtomicBits::new(dir, "not-kept", all as usize)?;
@@ -57,51 +57,51 @@ impl Order {
     }
 
     /// Returns the position of a kept document in the order.
-    pub fn place(&self, doc: u64) -> u64 {
+    pub(crate) fn place(&self, doc: u64) -> u64 {
         self.places.get(doc)
     }
 
     /// Returns the document at a position in the order.
-    pub fn document(&self, place: u64) -> u64 {
+    pub(crate) fn document(&self, place: u64) -> u64 {
         self.documents.get(place)
     }
 
     /// Returns a number to combine with the hashes in a document, so that units in documents that are never compared have different
     /// hashes. The number is 0 if all documents are compared.
-    pub fn salt(&self, doc: u64) -> u128 {
+    pub(crate) fn salt(&self, doc: u64) -> u128 {
         let salt = |scope: u64| u128::from(mix64(scope)) << 64 | u128::from(mix64(!scope));
         self.within.as_ref().map_or(0, |within| salt(within.of(doc)))
     }
 
     /// Returns whether some documents are compared only with documents in other scopes; [`Order::compares`] decides which.
-    pub fn is_across(&self) -> bool {
+    pub(crate) fn is_across(&self) -> bool {
         self.across.is_some()
     }
 
     /// Returns whether two documents, given by their positions in the order, are compared with each other. Documents whose hashes are never
     /// equal are not considered.
-    pub fn compares(&self, a: u64, b: u64) -> bool {
+    pub(crate) fn compares(&self, a: u64, b: u64) -> bool {
         self.across.is_none() || self.are_compared(self.document(a), self.document(b))
     }
 
     /// Returns whether two documents, which need not be kept, are compared with each other. Documents of different scopes that are never
     /// compared are not considered.
-    pub fn are_compared(&self, a: u64, b: u64) -> bool {
+    pub(crate) fn are_compared(&self, a: u64, b: u64) -> bool {
         self.across.as_ref().is_none_or(|across| across.of(a) != across.of(b))
     }
 
     /// Returns the number of kept documents.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// Returns the number of characters in the kept documents.
-    pub fn characters(&self) -> u64 {
+    pub(crate) fn characters(&self) -> u64 {
         self.characters
     }
 
     /// Returns the request for a pass over the text of the kept documents.
-    pub fn want(&self, session: &Session<'_>) -> Want {
+    pub(crate) fn want(&self, session: &Session<'_>) -> Want {
         let kept = self.kept.clone();
         let rows = Some(RowFilter::Where(Arc::new(move |doc| kept.get(doc as usize))));
         Want { rows, batch_bytes: session.engine.budget.batch, ..Want::default() }

@@ -57,7 +57,7 @@ pub fn read_back(
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-pub fn find(session: &Session<'_>, cut: Cut, repeats: &Repeats) -> Result<(TextEdits, Vec<Costly>)> {
+pub(crate) fn find(session: &Session<'_>, cut: Cut, repeats: &Repeats) -> Result<(TextEdits, Vec<Costly>)> {
     let (name, engine, documents) = ("read repeats", session.engine, session.documents() as usize);
     let running = engine.clock.stage(name);
     let begins = AtomicCells::new(engine.dir, "cuts-begin", documents)?;

@@ -16,19 +16,19 @@ const WINDOW: usize = 64;
 /// The number of bytes before a document's anchors. These bytes hold the number of anchors and the length of the folded text.
 const HEAD: usize = 8;
 /// The maximum size in bytes of a text buffer that a thread keeps.
-pub const KEPT_BYTES: usize = 4 << 20;
+pub(crate) const KEPT_BYTES: usize = 4 << 20;
 /// The number of filter bits per anchor.
 const BITS: u64 = 16;
 
 /// Returns the approximate size, in bytes, of the anchors and the filters for this many bytes of text.
-pub fn expected_bytes(length: u32, text_bytes: u64) -> u64 {
+pub(crate) fn expected_bytes(length: u32, text_bytes: u64) -> u64 {
     Winnow::new(length, WINDOW.max(length as usize / 4)).anchors_of(text_bytes) * (Anchor::SAVED as u64 + 2 * BITS / 8)
 }
 
 /// Holds two Bloom filters in which all bits of a key are in one 64-bit word. The first filter is for all anchors; the second filter is for
 /// anchors that recur. The second filter contains every anchor that occurs at least twice. The second filter may also contain, by chance,
 /// an anchor that occurs only once. Such an anchor creates unnecessary rows but does not change results.
-pub struct Recurring {
+pub(crate) struct Recurring {
     /// The rule that chooses the anchors.
     pub winnow: Winnow,
     /// The offset of each document's anchors, plus one; 0 for a document that is too short to have anchors.
@@ -72,7 +72,7 @@ impl Recurring {
     }
 
     /// Returns whether an anchor occurs more than once. False positives are possible.
-    pub fn has(&self, hash: u64) -> bool {
+    pub(crate) fn has(&self, hash: u64) -> bool {
         let (word, bits) = self.place(hash);
         self.again.load(word) & bits == bits
     }
@@ -87,7 +87,7 @@ impl Recurring {
 }
 
 /// Holds the anchors of all kept documents, and records which anchors recur.
-pub struct Anchors {
+pub(crate) struct Anchors {
     /// The anchors that recur.
     pub recurring: Recurring,
     heap: FrozenHeap,
@@ -104,14 +104,14 @@ impl Anchors {
     }
 
     /// Returns whether a document may have recurring runs.
-    pub fn may_recur(&self, order: &Order, doc: u64) -> bool {
+    pub(crate) fn may_recur(&self, order: &Order, doc: u64) -> bool {
         let salt = order.salt(doc) as u64;
         let recurs = |hash| self.recurring.has(hash ^ salt);
         self.saved(doc).is_some_and(|(bytes, anchors)| self.recurring.winnow.may_recur(bytes, anchors, recurs))
     }
 
     /// Writes a document's anchors to `out`.
-    pub fn of(&self, doc: u64, out: &mut Vec<Anchor>) {
+    pub(crate) fn of(&self, doc: u64, out: &mut Vec<Anchor>) {
         out.clear();
         out.extend(self.saved(doc).into_iter().flat_map(|(_, anchors)| anchors));
     }
@@ -121,7 +121,7 @@ impl Anchors {
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-pub fn find(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> Result<Option<Anchors>> {
+pub(crate) fn find(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> Result<Option<Anchors>> {
     let Cut::Runs(length) = cut else { return Ok(None) };
     let name = "read anchors";
     let running = session.engine.clock.stage(name);

@@ -47,7 +47,7 @@ impl From<&Saved> for Repeat {
 
 /// Counts what is reported about the search for repeats.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
-pub struct RepeatCounts {
+pub(crate) struct RepeatCounts {
     /// See [`CutReport::undecided`](crate::job::run_report::CutReport).
     pub undecided: u64,
     /// See [`CutReport::without_blank_lines`](crate::job::run_report::CutReport).
@@ -55,7 +55,7 @@ pub struct RepeatCounts {
 }
 
 /// Holds the repeats of each document.
-pub struct Repeats {
+pub(crate) struct Repeats {
     /// The counts for the record.
     pub counts: RepeatCounts,
     /// The offset of each document's repeats, plus one; 0 for a document without repeats.
@@ -76,7 +76,7 @@ impl Checkpoint for Repeats {
 }
 
 /// Encodes the repeats of a document in the form that the heap of [`Repeats`] holds.
-pub fn encode(repeats: &[Repeat], bytes: &mut Vec<u8>) {
+pub(crate) fn encode(repeats: &[Repeat], bytes: &mut Vec<u8>) {
     bytes.clear();
     bytes.extend_from_slice(&(repeats.len() as u32).to_be_bytes());
     repeats.iter().for_each(|one| bytes.extend_from_slice(Saved::from(one).as_bytes()));
@@ -84,17 +84,17 @@ pub fn encode(repeats: &[Repeat], bytes: &mut Vec<u8>) {
 
 impl Repeats {
     /// Holds the repeats that [`encode`] has encoded into `heap`.
-    pub fn new(begins: AtomicCells<u64>, heap: FrozenHeap) -> Repeats {
+    pub(crate) fn new(begins: AtomicCells<u64>, heap: FrozenHeap) -> Repeats {
         Repeats { counts: RepeatCounts::default(), begins, heap }
     }
 
     /// Returns whether a document has repeats.
-    pub fn has(&self, doc: u64) -> bool {
+    pub(crate) fn has(&self, doc: u64) -> bool {
         self.begins.load(doc as usize) != 0
     }
 
     /// Writes a document's repeats to `out`, in order.
-    pub fn of(&self, doc: u64, out: &mut Vec<Repeat>) {
+    pub(crate) fn of(&self, doc: u64, out: &mut Vec<Repeat>) {
         out.clear();
         let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return };
         let count = number(self.heap.get(begin, 4)) as usize;

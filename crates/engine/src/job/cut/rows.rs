@@ -14,15 +14,15 @@ use dupsift_tables::Cell;
 
 /// The number of bytes in a row: the hash, the document's position in the order, the position in the document, and the character position
 /// in the text.
-pub const ROW: usize = HASH + 14;
+pub(crate) const ROW: usize = HASH + 14;
 /// The number of bytes in the hash by which rows are grouped.
-pub const HASH: usize = 16;
+pub(crate) const HASH: usize = 16;
 
 /// The approximate number of bytes of text per row.
 const BYTES_OF_A_ROW: u64 = 64;
 
 /// Returns the approximate size, in bytes, of the rows for this many bytes of text.
-pub fn expected_bytes(text_bytes: u64) -> u64 {
+pub(crate) fn expected_bytes(text_bytes: u64) -> u64 {
     text_bytes / BYTES_OF_A_ROW * ROW as u64
 }
 
@@ -57,7 +57,7 @@ impl Characters<'_> {
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-pub fn of_units(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> Result<(Sorted, u64)> {
+pub(crate) fn of_units(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> Result<(Sorted, u64)> {
     let name = "read units";
     let running = session.engine.clock.stage(name);
     let shuffle = session.engine.shuffle("units", ROW, HASH, text_bytes / BYTES_OF_A_ROW)?;
@@ -108,7 +108,7 @@ fn has_lines_only(text: &str) -> bool {
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-pub fn of_runs(session: &Session<'_>, order: &Order, known: &Anchors, text_bytes: u64) -> Result<Sorted> {
+pub(crate) fn of_runs(session: &Session<'_>, order: &Order, known: &Anchors, text_bytes: u64) -> Result<Sorted> {
     let name = "read runs";
     let running = session.engine.clock.stage(name);
     let shuffle = session.engine.shuffle("runs", ROW, HASH, text_bytes / BYTES_OF_A_ROW)?;

@@ -57,7 +57,7 @@ impl Across {
     }
 
     /// Returns whether the class of a representative has documents in several scopes.
-    pub fn are_several(&self, classes: &Classes, representative: u64) -> bool {
+    pub(crate) fn are_several(&self, classes: &Classes, representative: u64) -> bool {
         !classes.is_alone(representative) && self.of_class.load(representative as usize) == SEVERAL
     }
 

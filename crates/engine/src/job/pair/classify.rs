@@ -21,7 +21,7 @@ use dupsift_core::row::{Pair, RelationKind};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
 /// Holds the data about documents that the rule uses.
-pub struct Known<'k> {
+pub(crate) struct Known<'k> {
     /// The data that the algorithm's check recorded for each document.
     pub evidence: &'k Evidence,
     /// The contents of documents.
@@ -50,7 +50,7 @@ impl Facts for Known<'_> {
 
 /// Classifies each pair. Each pair must already have passed the threshold for the algorithm's own score. Pairs of documents that share a
 /// template but are too dissimilar to report are dropped and counted.
-pub fn classify(
+pub(crate) fn classify(
     session: &Session<'_>,
     label: &str,
     (rule, relating): (&Versions, &dyn TermVectors),

@@ -23,25 +23,25 @@ use dupsift_tables::{Cell, Documents};
 use dupsift_text::Analysis;
 
 /// Holds the documents whose contents must be recorded. The first document of each class of copies represents the class.
-pub struct Alike {
+pub(crate) struct Alike {
     copies: Arc<Classes>,
     bits: AtomicBits,
 }
 
 impl Alike {
     /// Returns an empty set.
-    pub fn new(session: &Session<'_>, copies: &Arc<Classes>) -> Result<Alike> {
+    pub(crate) fn new(session: &Session<'_>, copies: &Arc<Classes>) -> Result<Alike> {
         let bits = AtomicBits::new(session.engine.dir, "alike", session.documents() as usize)?;
         Ok(Alike { copies: copies.clone(), bits })
     }
 
     /// Returns the exact copies.
-    pub fn copies(&self) -> &Classes {
+    pub(crate) fn copies(&self) -> &Classes {
         &self.copies
     }
 
     /// Records a pair, and returns whether the two documents are copies.
-    pub fn note(&self, pair: &Pair) -> bool {
+    pub(crate) fn note(&self, pair: &Pair) -> bool {
         let (a, b) = (self.copies.representative(pair.a), self.copies.representative(pair.b));
         if a != b {
             self.bits.set(a as usize);
@@ -52,7 +52,7 @@ impl Alike {
 
     /// Starts recording document contents. `known` holds the previously recorded contents. Returns `None` if removal does not compare
     /// contents or if all pairs are exact copies.
-    pub fn begin(&self, session: &Session<'_>, known: Contents) -> Result<Option<TakingContents>> {
+    pub(crate) fn begin(&self, session: &Session<'_>, known: Contents) -> Result<Option<TakingContents>> {
         let asks = session.options.removal.removes
             && session.options.removal.remove_if.bounds().is_some()
             && self.bits.count() > 0;
@@ -78,12 +78,12 @@ impl TakingContents {
     }
 
     /// Returns whether all contents have been read.
-    pub fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.unread.count() == 0
     }
 
     /// Returns whether the document's contents are required but not recorded yet.
-    pub fn wants(&self, doc: u64) -> bool {
+    pub(crate) fn wants(&self, doc: u64) -> bool {
         self.unread.get(doc as usize)
     }
 
@@ -94,7 +94,7 @@ impl TakingContents {
 
     /// Records the missing contents of the documents in a batch. Returns the number of characters that were segmented into words for this
     /// purpose.
-    pub fn take_batch(
+    pub(crate) fn take_batch(
         &self,
         engine: &Engine<'_>,
         view: &View<'_>,
@@ -229,7 +229,7 @@ impl Shares {
 const ENTRY: usize = 3;
 
 /// Records the kept documents with which each document was compared.
-pub struct Looking {
+pub(crate) struct Looking {
     taking: Taking,
     entries: Vec<u64>,
     out: Vec<u64>,
@@ -237,13 +237,13 @@ pub struct Looking {
 
 impl Looking {
     /// Returns a recorder for the documents that appear in pairs.
-    pub fn new(engine: &Engine<'_>, shown: &AtomicBits) -> Result<Looking> {
+    pub(crate) fn new(engine: &Engine<'_>, shown: &AtomicBits) -> Result<Looking> {
         let taking = Taking::new(engine.dir, "looked-at", shown)?;
         Ok(Looking { taking, entries: Vec::new(), out: Vec::new() })
     }
 
     /// Records one comparison of the current document.
-    pub fn push(&mut self, kept: u64, both: [Contained; 2]) {
+    pub(crate) fn push(&mut self, kept: u64, both: [Contained; 2]) {
         let packed = |contained| {
             let Shares { grams, numbers } = Shares::of(contained);
             u64::from(grams.to_bits()) << 32 | u64::from(numbers.to_bits())
@@ -252,7 +252,7 @@ impl Looking {
     }
 
     /// Ends the entries of one document.
-    pub fn next(&mut self, doc: u64) -> Result<()> {
+    pub(crate) fn next(&mut self, doc: u64) -> Result<()> {
         if !self.entries.is_empty() {
             self.taking.take(doc, &mut self.out, |out| out.append(&mut self.entries))?;
         }
@@ -260,7 +260,7 @@ impl Looking {
     }
 
     /// Ends the recording.
-    pub fn end(self) -> Result<Evidence> {
+    pub(crate) fn end(self) -> Result<Evidence> {
         self.taking.end()
     }
 }

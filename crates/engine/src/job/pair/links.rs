@@ -204,7 +204,7 @@ pub fn read(row: &[u8]) -> (u64, u64, f32) {
 }
 
 /// Calls `each` with the contents of every row, in any order.
-pub fn each_link(engine: &Engine<'_>, rows: Option<&Sorted>, mut each: impl FnMut(u64, u64, f32)) -> Result<()> {
+pub(crate) fn each_link(engine: &Engine<'_>, rows: Option<&Sorted>, mut each: impl FnMut(u64, u64, f32)) -> Result<()> {
     let Some(rows) = rows else { return Ok(()) };
     for partition in 0..rows.partitions() {
         engine.go_on()?;

@@ -12,7 +12,7 @@ use dupsift_core::row::Pair;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Sorted};
 
 /// Returns the pairs that are kept. All pairs of the algorithm must already have been scored. `earlier` holds the pairs from earlier runs.
-pub fn apply(
+pub(crate) fn apply(
     session: &Session<'_>,
     label: &str,
     pairs: &PairList,

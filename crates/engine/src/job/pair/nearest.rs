@@ -11,7 +11,7 @@ use dupsift_spill::shuffle::AtomicCells;
 const NUMBER: usize = 8;
 
 /// Returns the candidates to verify. `documents` is the number of documents in the corpus.
-pub fn nearest(engine: &Engine<'_>, what: &str, documents: u64, candidates: PairList) -> Result<PairList> {
+pub(crate) fn nearest(engine: &Engine<'_>, what: &str, documents: u64, candidates: PairList) -> Result<PairList> {
     let counts = AtomicCells::<u32>::new(engine.dir, "candidates", documents as usize)?;
     let mut crowded = false;
     candidates.each(|pair| {

@@ -86,7 +86,7 @@ impl PairList {
 
     /// Returns the result of `revise` for each pair. `revise` also receives the position of the pair in [`PairList::iter`], and a state that
     /// is created once per part.
-    pub fn revise<S>(
+    pub(crate) fn revise<S>(
         &self,
         engine: &Engine<'_>,
         what: &str,

@@ -163,7 +163,7 @@ fn verify<'c>(
 
 /// Returns whether an index stores the pairs of an algorithm. The index stores them if the algorithm's rules consider all pairs of a
 /// document.
-pub fn is_noted(bound: &Bound<'_>) -> bool {
+pub(crate) fn is_noted(bound: &Bound<'_>) -> bool {
     bound.margin.is_some() || bound.relating().is_some()
 }
 

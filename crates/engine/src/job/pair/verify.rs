@@ -89,7 +89,7 @@ pub fn documents_of(session: &Session<'_>, pairs: &PairList) -> Result<Arc<Atomi
 
 /// Reads the documents of each algorithm's candidates, and records the data for the algorithm's check. Also returns the contents of these
 /// documents if a later step uses them.
-pub fn take_evidence(
+pub(crate) fn take_evidence(
     session: &Session<'_>,
     wanted: &[Wanted<'_>],
     view: &View<'_>,

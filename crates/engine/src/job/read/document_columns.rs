@@ -21,7 +21,7 @@ use dupsift_tables::Documents;
 use dupsift_text::Analysis;
 
 /// Records the values of all documents from many threads at once.
-pub struct ColumnRecorders<'j> {
+pub(crate) struct ColumnRecorders<'j> {
     session: &'j Session<'j>,
     keep: KeepRecorder<'j>,
     shapes: AtomicCells<u64>,
@@ -55,7 +55,7 @@ impl<'j> ColumnRecorders<'j> {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn new(session: &'j Session<'j>) -> Result<ColumnRecorders<'j>> {
+    pub(crate) fn new(session: &'j Session<'j>) -> Result<ColumnRecorders<'j>> {
         Ok(ColumnRecorders {
             session,
             keep: KeepRecorder::new(session)?,
@@ -66,30 +66,30 @@ impl<'j> ColumnRecorders<'j> {
     }
 
     /// Adds the recorded columns of the corpus to `want`.
-    pub fn want(session: &Session<'_>, want: Want) -> Want {
+    pub(crate) fn want(session: &Session<'_>, want: Want) -> Want {
         SourceRecorder::want(session, KeepRecorder::want(session, want))
     }
 
     /// Records the shape of a document's text; indexed documents have no shape.
-    pub fn shape(&self, doc: u64, shape: u64) {
+    pub(crate) fn shape(&self, doc: u64, shape: u64) {
         self.shapes.store(doc as usize, shape);
     }
 
     /// Records the values found in the text of a document.
-    pub fn text(&self, doc: u64, document: &Analysis<'_>) {
+    pub(crate) fn text(&self, doc: u64, document: &Analysis<'_>) {
         if let Some(headings) = &self.headings {
             headings.take(doc, document);
         }
     }
 
     /// Records the values found in the columns of a batch; `lengths` holds the number of characters in each text, or 0 for a rejected row.
-    pub fn batch(&self, batch: &Documents, lengths: &[u32]) -> Result<()> {
+    pub(crate) fn batch(&self, batch: &Documents, lengths: &[u32]) -> Result<()> {
         self.keep.record(batch, lengths)?;
         self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))
     }
 
     /// Records a document from the output of [`DocumentColumns::put_part`].
-    pub fn take_part(&self, doc: u64, bytes: &mut Bytes<'_>) -> Result<()> {
+    pub(crate) fn take_part(&self, doc: u64, bytes: &mut Bytes<'_>) -> Result<()> {
         self.keep.take_part(doc, bytes)?;
         self.shape(doc, bytes.long()?);
         if let Some(headings) = &self.headings {
@@ -104,17 +104,17 @@ impl<'j> ColumnRecorders<'j> {
     }
 
     /// Returns the tallies of the values in `--keep` columns; see [`ColumnRecorders::add_tallies`].
-    pub fn tallies(&self) -> Vec<Tally> {
+    pub(crate) fn tallies(&self) -> Vec<Tally> {
         self.keep.tallies()
     }
 
     /// Adds the tallies from [`ColumnRecorders::tallies`] for another part of the corpus.
-    pub fn add_tallies(&self, tallies: &[Tally]) {
+    pub(crate) fn add_tallies(&self, tallies: &[Tally]) {
         self.keep.add_tallies(tallies);
     }
 
     /// Ends the recording.
-    pub fn finish(self) -> Result<DocumentColumns> {
+    pub(crate) fn finish(self) -> Result<DocumentColumns> {
         Ok(DocumentColumns {
             keep: self.keep.finish()?,
             scopes: self.session.scopes.noted(),

@@ -40,7 +40,7 @@ impl Headings {
     }
 
     /// Records a first line that another process found.
-    pub fn take_packed(&self, doc: u64, packed: u64) {
+    pub(crate) fn take_packed(&self, doc: u64, packed: u64) {
         self.packed.store(doc as usize, packed);
     }
 

@@ -178,7 +178,7 @@ impl<'j> Intake<'j> {
     }
 
     /// Returns the recorders for one thread that reads indexed documents.
-    pub fn recorder_of_indexed(&self) -> RowRecorder<'_> {
+    pub(crate) fn recorder_of_indexed(&self) -> RowRecorder<'_> {
         RowRecorder { indexed: true, ..self.recorder() }
     }
 

@@ -2,7 +2,7 @@
 
 pub mod copies;
 pub mod count;
-pub mod document_columns;
+pub(crate) mod document_columns;
 pub(crate) mod headings;
 pub mod intake;
 pub mod keep;

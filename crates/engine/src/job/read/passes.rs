@@ -49,7 +49,7 @@ pub struct Stored {
 type Known<'c> = (Vec<Placed<'c>>, Vec<Unsigned<'c>>, Vec<Stored>);
 
 /// Holds the results of the first pass.
-pub struct First<'n> {
+pub(crate) struct First<'n> {
     /// The data recorded about the rows.
     pub taken: Taken,
     /// The exact copies.
@@ -67,7 +67,7 @@ pub struct First<'n> {
 }
 
 /// Holds the inputs that are available before the first pass.
-pub struct Before<'n> {
+pub(crate) struct Before<'n> {
     /// The view through which the first pass reads documents.
     pub view: View<'n>,
     corpus: Corpus<'n>,
@@ -77,7 +77,7 @@ pub struct Before<'n> {
 impl<'n> Before<'n> {
     /// Returns the inputs of the first pass, including the frozen statistics and models of another run if there are any. Otherwise, the
     /// statistics are `none`, which no algorithm uses, and table schemes are chosen for the number of documents in `documents_planned`.
-    pub fn new(
+    pub(crate) fn new(
         session: &'n Session<'n>,
         frozen: Option<&'n Frozen>,
         none: &'n CorpusStats,
@@ -95,7 +95,7 @@ impl<'n> Before<'n> {
 }
 
 /// Holds the inputs for algorithms that sign only after the first pass.
-pub struct Waiting<'c> {
+pub(crate) struct Waiting<'c> {
     /// The view through which documents are read.
     pub view: &'c View<'c>,
     /// The counts.
@@ -116,7 +116,7 @@ pub struct Waiting<'c> {
 
 /// Runs the passes over the documents.
 #[derive(Clone, Copy)]
-pub struct Passes<'p> {
+pub(crate) struct Passes<'p> {
     /// The session.
     pub session: &'p Session<'p>,
     /// The state that earlier processes saved.
@@ -220,7 +220,7 @@ impl Passes<'_> {
     ///
     /// # Errors
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-    pub fn first<'n>(self, before: &Before<'n>, meeting: Option<&dyn Meeting>) -> Result<First<'n>> {
+    pub(crate) fn first<'n>(self, before: &Before<'n>, meeting: Option<&dyn Meeting>) -> Result<First<'n>> {
         let mut states = FirstStates::restore(self, before, meeting)?;
         let missing = states.missing(self);
         if !missing.is_nothing() {
@@ -295,7 +295,7 @@ impl Passes<'_> {
     ///
     /// # Errors
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-    pub fn second<'c>(
+    pub(crate) fn second<'c>(
         self,
         first: Vec<Placed<'c>>,
         waiting: Waiting<'c>,

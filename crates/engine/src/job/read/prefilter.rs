@@ -12,7 +12,7 @@ use dupsift_core::error::Result;
 use dupsift_tables::Cell;
 
 /// Computes all signatures one extra time to fill the filters, which take at most half of the memory for rows.
-pub fn prefilter(
+pub(crate) fn prefilter(
     session: &Session<'_>,
     bound: &[Bound<'_>],
     copies: Option<&Classes>,

@@ -233,7 +233,7 @@ impl Rests<Share> for Resting<'_> {
 }
 
 /// Holds the settings of the first pass. Copies may already be known, and a prefilter may already have been built.
-pub struct FirstPass<'a> {
+pub(crate) struct FirstPass<'a> {
     /// The view through which documents are read.
     pub view: &'a View<'a>,
     /// The algorithms that sign in the pass.
@@ -253,7 +253,7 @@ pub struct FirstPass<'a> {
 }
 
 /// Holds the results of the first pass.
-pub struct FirstResult {
+pub(crate) struct FirstResult {
     /// The recorded rows, if they were requested.
     pub taken: Option<Taken>,
     /// The counts, if anything was counted.
@@ -269,7 +269,7 @@ impl FirstPass<'_> {
     ///
     /// # Errors
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-    pub fn run(self, session: &Session<'_>) -> Result<FirstResult> {
+    pub(crate) fn run(self, session: &Session<'_>) -> Result<FirstResult> {
         let FirstPass { view, bound, takes, counting, copies, prefilter, meeting, partials } = self;
         let name = if counting.is_some() { "count" } else { "sign" };
         let running = session.engine.clock.stage(name);

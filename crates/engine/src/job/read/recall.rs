@@ -24,7 +24,7 @@ use dupsift_text::free_pooled_lists;
 /// Signs all documents except extra copies. The number of parts that are processed at a time never exceeds the number of threads, because
 /// each thread holds the words of one part. If `partials` is given, the work starts where the partial checkpoints of an earlier process
 /// end.
-pub fn sign(
+pub(crate) fn sign(
     from: &Forward,
     engine: &Engine<'_>,
     view: &View<'_>,

@@ -159,12 +159,12 @@ impl<'s> Signing<'s> {
     }
 
     /// Makes signing also record the hash of each document's text in these keys.
-    pub fn with_copy_keys(self, copy_keys: Option<MeetingKeys>) -> Signing<'s> {
+    pub(crate) fn with_copy_keys(self, copy_keys: Option<MeetingKeys>) -> Signing<'s> {
         Signing { copy_keys, ..self }
     }
 
     /// Ends the recording of match keys. Returns the keys of exact copies and the keys of each algorithm.
-    pub fn close_keys(&mut self) -> Result<(Option<Keys>, Vec<Option<Keys>>)> {
+    pub(crate) fn close_keys(&mut self) -> Result<(Option<Keys>, Vec<Option<Keys>>)> {
         let finish = |keys: Option<MeetingKeys>| keys.map(MeetingKeys::finish).transpose();
         let copies = finish(self.copy_keys.take())?;
         let keys = self.outputs.iter_mut().map(|output| finish(output.keys.take()));
@@ -186,7 +186,7 @@ impl<'s> Signing<'s> {
     }
 
     /// Returns whether a document is an extra copy, which is not signed.
-    pub fn leaves_out(&self, doc: u64) -> bool {
+    pub(crate) fn leaves_out(&self, doc: u64) -> bool {
         self.copies.is_some_and(|copies| copies.is_extra_copy(doc))
     }
 
@@ -245,7 +245,7 @@ impl<'s> Signing<'s> {
     }
 
     /// Works like `finish`, but must be called after [`Signing::close_keys`].
-    pub fn finish_with(self, tallies: SignTallies, keys: Vec<Option<Keys>>) -> Result<Vec<SignedRows>> {
+    pub(crate) fn finish_with(self, tallies: SignTallies, keys: Vec<Option<Keys>>) -> Result<Vec<SignedRows>> {
         let SignTallies(mut tallies) = tallies;
         tallies.resize(self.bound.len(), SignTally::default());
         let rows = |((output, tally), keys): ((Output, SignTally), Option<Keys>)| {

@@ -125,7 +125,7 @@ impl Checkpoint for Forward {
 }
 
 /// Holds the numbers of the indexed documents that take part in the run, in ascending order; `None` if there are none.
-pub struct IndexedNumbers(pub Option<Arc<Mapped<u64>>>);
+pub(crate) struct IndexedNumbers(pub Option<Arc<Mapped<u64>>>);
 
 impl Checkpoint for IndexedNumbers {
     fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {

@@ -6,6 +6,8 @@ mod keys;
 mod saved_state;
 
 pub use algorithms::{Pairs, Rows};
-pub use corpus::{Counts, IndexedNumbers, Said};
+pub(crate) use corpus::IndexedNumbers;
+pub use corpus::{Counts, Said};
 pub use keys::of_file;
-pub use saved_state::{FIRST, Made, Partials, RECALL, SECOND, SavedState, left};
+pub(crate) use saved_state::Partials;
+pub use saved_state::{FIRST, Made, RECALL, SECOND, SavedState, left};

@@ -99,7 +99,7 @@ pub struct Made {
 
 impl Made {
     /// Returns whether the pass produces no results.
-    pub fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         !self.notes && !self.copies && !self.counts && self.algorithms.is_empty()
     }
 }
@@ -212,7 +212,7 @@ impl<'j> SavedState<'j> {
     }
 
     /// Records that the state restored so far will not be used.
-    pub fn restored_nothing(&self) {
+    pub(crate) fn restored_nothing(&self) {
         self.checkpoints.restored_nothing();
     }
 
@@ -261,7 +261,7 @@ impl<'j> SavedState<'j> {
     ///
     /// # Errors
     /// Returns an error if the disk cannot be read, and any error from `restore`.
-    pub fn restore_partial(
+    pub(crate) fn restore_partial(
         &self,
         partials: &Partials,
         at: u64,
@@ -277,7 +277,7 @@ impl<'j> SavedState<'j> {
     ///
     /// # Errors
     /// Returns an error if the checkpoint cannot be written for a reason other than a full disk.
-    pub fn save_partial(
+    pub(crate) fn save_partial(
         &self,
         partials: &Partials,
         at: u64,
@@ -300,7 +300,7 @@ impl<'j> SavedState<'j> {
     ///
     /// # Errors
     /// Returns an error if an input cannot be read.
-    pub fn has_partials(&self, partials: &Partials) -> Result<bool> {
+    pub(crate) fn has_partials(&self, partials: &Partials) -> Result<bool> {
         let Some(checkpoints) = self.there() else { return Ok(false) };
         Ok(checkpoints.has(&partials.key(self.keys()?, 0)))
     }
@@ -309,7 +309,7 @@ impl<'j> SavedState<'j> {
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
-    pub fn forget_partials(&self, partials: &Partials, from: u64) -> Result<()> {
+    pub(crate) fn forget_partials(&self, partials: &Partials, from: u64) -> Result<()> {
         let Some(checkpoints) = self.there() else { return Ok(()) };
         let keys = self.keys()?;
         // The first of these partial checkpoints may already have been removed because it was damaged.

@@ -28,7 +28,7 @@ pub struct ClusterCounts {
 }
 
 /// Builds and writes the clusters of one relation. Also returns the size of the table in bytes.
-pub fn write(
+pub(crate) fn write(
     session: &Session<'_>,
     stage: &Stage,
     bound: &Bound<'_>,

@@ -104,7 +104,7 @@ pub fn check(session: &Session<'_>) -> Result<()> {
 ///
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Usage`] for the first file whose format does not support it.
-pub fn check_formats(options: &RunOptions, source: &Source) -> Result<()> {
+pub(crate) fn check_formats(options: &RunOptions, source: &Source) -> Result<()> {
     check_cut(options, source)?;
     if !options.output.corpus.copies() {
         return Ok(());
@@ -116,7 +116,7 @@ pub fn check_formats(options: &RunOptions, source: &Source) -> Result<()> {
 ///
 /// # Errors
 /// See [`check_editing`].
-pub fn check_cut(options: &RunOptions, source: &Source) -> Result<()> {
+pub(crate) fn check_cut(options: &RunOptions, source: &Source) -> Result<()> {
     if options.cut.what.is_none() { Ok(()) } else { check_editing(options, source, "cut") }
 }
 

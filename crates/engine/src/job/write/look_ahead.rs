@@ -23,13 +23,13 @@ const LARGEST: usize = 2048;
 const PIECE: usize = 8;
 
 /// Divides this number of documents into blocks. Each block after the first is as long as all earlier blocks together, up to [`LARGEST`].
-pub fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
     let block = move |begin: usize| begin..count.min(begin + begin.clamp(FIRST, LARGEST));
     std::iter::successors(Some(block(0)), move |before| Some(block(before.end))).take_while(|block| !block.is_empty())
 }
 
 /// Holds the inputs for looking up the kept partners of documents.
-pub struct Asking<'a, R, S, B, L> {
+pub(crate) struct Asking<'a, R, S, B, L> {
     /// The threads.
     pub engine: &'a Engine<'a>,
     /// The relations whose pairs decide which documents are removed.
@@ -53,7 +53,7 @@ where
 {
     /// Returns the answers that can be computed before the rule visits the first document of a block. Returns no answers if there is only
     /// one thread, because that thread would only look up partners twice.
-    pub fn ahead(&self, block: Docs<'_>, lists: &Lists<'_>) -> Result<Answers> {
+    pub(crate) fn ahead(&self, block: Docs<'_>, lists: &Lists<'_>) -> Result<Answers> {
         if self.engine.pool.current_num_threads() == 1 {
             return Ok(Answers::default());
         }
@@ -104,7 +104,7 @@ struct Answer {
 
 /// Holds the answers for a block.
 #[derive(Default)]
-pub struct Answers {
+pub(crate) struct Answers {
     /// The answers, in block order.
     answers: Vec<Answer>,
     at: usize,
@@ -113,7 +113,7 @@ pub struct Answers {
 impl Answers {
     /// Returns the answer for a document and a kept document, if the answer was computed in advance. Answers must be requested in block
     /// order.
-    pub fn of(&mut self, doc: u64, kept: u64) -> Option<Option<[Contained; 2]>> {
+    pub(crate) fn of(&mut self, doc: u64, kept: u64) -> Option<Option<[Contained; 2]>> {
         let ahead = self.answers[self.at..].iter().position(|answer| answer.doc == doc)?;
         self.at += ahead;
         self.answers[self.at].of_kept.iter().find(|(other, _)| *other == kept).map(|(_, both)| *both)

@@ -356,7 +356,7 @@ impl Expanding<'_> {
 }
 
 /// Expands one relation. Records all documents in pairs in `shown`, and all documents in pairs that are not exact copies in `alike`.
-pub fn expand(
+pub(crate) fn expand(
     session: &Session<'_>,
     bound: &Bound<'_>,
     relation: &Relation,
@@ -428,7 +428,7 @@ fn stays(relation: &Relation, pair: &Pair) -> bool {
 
 /// Holds the data that the table shows about documents and pairs.
 #[derive(Clone, Copy)]
-pub struct Shown<'t> {
+pub(crate) struct Shown<'t> {
     /// The ids of documents.
     pub ids: &'t Ids<'t>,
     /// The share of each document in a pair that the other document contains, if the documents were compared.
@@ -439,7 +439,7 @@ pub struct Shown<'t> {
 
 /// Writes the table. Returns the number of pairs in the table, the number of these pairs whose documents share a template, and the size of
 /// the table in bytes.
-pub fn write(
+pub(crate) fn write(
     engine: &Engine<'_>,
     stage: &Stage,
     bound: &Bound<'_>,

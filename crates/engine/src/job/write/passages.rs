@@ -11,7 +11,7 @@ use dupsift_tables::{PassageBuilder, PassageRow, passage_schema};
 ///
 /// # Errors
 /// Returns an error if the disk is full or the run is interrupted.
-pub fn write(session: &Session<'_>, stage: &Stage, cuts: &TextEdits, ids: &Ids<'_>) -> Result<()> {
+pub(crate) fn write(session: &Session<'_>, stage: &Stage, cuts: &TextEdits, ids: &Ids<'_>) -> Result<()> {
     let running = session.engine.clock.stage("write passages/");
     let path = stage.path().join("passages/part-00000.parquet");
     let mut writer = TableWriter::create(&path, passage_schema(ids.kind()))?;

@@ -185,7 +185,7 @@ pub fn write_rejected(
 }
 
 /// Begins a table in the format of `rejected/` with the rejected files and rows of one reader.
-pub fn list_rejected(
+pub(crate) fn list_rejected(
     session: &Session<'_>,
     path: &Path,
     bad: &[BadInput],

@@ -32,7 +32,7 @@ impl CutOptions {
     }
 
     /// Returns the minimum length of a unit that can be cut, in characters.
-    pub fn least_chars(&self) -> u32 {
+    pub(crate) fn least_chars(&self) -> u32 {
         self.min_chars.unwrap_or_else(|| self.what.map_or(0, Cut::least_chars))
     }
 }
@@ -41,7 +41,7 @@ impl CutOptions {
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for an option that has no effect without `cut`, or that cannot be combined with `cut`.
-pub fn check(options: &RunOptions) -> Result<()> {
+pub(crate) fn check(options: &RunOptions) -> Result<()> {
     let cut = &options.cut;
     let Some(what) = cut.what else {
         let idle = [

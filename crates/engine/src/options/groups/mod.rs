@@ -5,22 +5,22 @@
 //! The values of a run are set in the order of [`OPTIONS`]. `--decide` may refer to an algorithm, so `removal` comes after `duplicates`.
 //! The help shows options under headings; see [`in_groups`].
 
-pub mod columns;
-pub mod cut;
-pub mod duplicates;
+pub(crate) mod columns;
+pub(crate) mod cut;
+pub(crate) mod duplicates;
 mod evaluation_set;
 mod filter;
-pub mod guards;
-pub mod incremental;
-pub mod input;
+pub(crate) mod guards;
+pub(crate) mod incremental;
+pub(crate) mod input;
 mod judging;
 mod log;
-pub mod output;
-pub mod pages;
-pub mod removal;
-pub mod resources;
-pub mod sampling;
-pub mod text;
+pub(crate) mod output;
+pub(crate) mod pages;
+pub(crate) mod removal;
+pub(crate) mod resources;
+pub(crate) mod sampling;
+pub(crate) mod text;
 
 use super::help_groups::GROUPS;
 use super::spec::{OptionSpec, Verb};

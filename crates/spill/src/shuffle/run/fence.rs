@@ -7,7 +7,7 @@ use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// The size of a fence in bytes.
-pub const FENCE: usize = size_of::<Fence>();
+pub(crate) const FENCE: usize = size_of::<Fence>();
 /// The number of leading bytes of a group that are stored in a fence.
 const PREFIX: usize = 8;
 /// The number of fences read at a time.
@@ -16,14 +16,14 @@ const AT_ONCE: u64 = 1024;
 /// The leading bytes of the group to which a piece's first row belongs, and the checksum of the piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub struct Fence {
+pub(crate) struct Fence {
     pub prefix: [u8; PREFIX],
     pub checksum: U32,
 }
 
 /// Returns the leading bytes of a group as stored in a fence. If two groups have different prefixes, the group with the smaller prefix is
 /// the smaller one.
-pub fn prefix(group: &[u8]) -> [u8; PREFIX] {
+pub(crate) fn prefix(group: &[u8]) -> [u8; PREFIX] {
     let mut prefix = [0; PREFIX];
     let taken = group.len().min(PREFIX);
     prefix[..taken].copy_from_slice(&group[..taken]);
@@ -31,7 +31,7 @@ pub fn prefix(group: &[u8]) -> [u8; PREFIX] {
 }
 
 /// Starts the checksum of a piece.
-pub fn begun(piece: u64) -> crc32fast::Hasher {
+pub(crate) fn begun(piece: u64) -> crc32fast::Hasher {
     let mut checksum = crc32fast::Hasher::new();
     checksum.update(&piece.to_le_bytes());
     checksum
@@ -39,7 +39,7 @@ pub fn begun(piece: u64) -> crc32fast::Hasher {
 
 /// The fences of a run that one reader holds in memory.
 #[derive(Debug, Default)]
-pub struct Fences {
+pub(crate) struct Fences {
     first: u64,
     held: Vec<Fence>,
 }
@@ -47,7 +47,7 @@ pub struct Fences {
 impl Fences {
     /// Returns the fence of a piece. `pieces` is the number of pieces, and `begin` is the file offset of the first
     /// fence.
-    pub fn get(&mut self, piece: u64, pieces: u64, file: &File, begin: u64) -> std::io::Result<Fence> {
+    pub(crate) fn get(&mut self, piece: u64, pieces: u64, file: &File, begin: u64) -> std::io::Result<Fence> {
         let held = |fences: &Fences| {
             let at = usize::try_from(piece.checked_sub(fences.first)?).ok()?;
             fences.held.get(at).copied()

@@ -14,9 +14,9 @@ use std::ops::Range;
 use super::fence::begun;
 
 /// The size of a piece in bytes.
-pub const FILTER_PIECE: usize = 4096;
+pub(crate) const FILTER_PIECE: usize = 4096;
 /// The number of rows per block.
-pub const BLOCK_ROWS: u32 = 32;
+pub(crate) const BLOCK_ROWS: u32 = 32;
 
 /// The number of blocks per piece. The last 4 bytes of a piece are a CRC-32 of the piece number (8 bytes) and all preceding bytes.
 const BLOCKS: u64 = 127;
@@ -27,49 +27,49 @@ const MOST: u64 = 1 << 15;
 const SALTS: [u32; 8] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
-pub type Block = [u32; 8];
+pub(crate) type Block = [u32; 8];
 /// An offset in the concatenated pieces, and the bytes at that offset.
-pub type Placed = (u64, Vec<u8>);
+pub(crate) type Placed = (u64, Vec<u8>);
 /// A block number and the block itself.
-pub type Numbered = (u64, Block);
+pub(crate) type Numbered = (u64, Block);
 
 /// Returns the number of filter pieces for this many rows.
-pub fn filter_pieces(rows: u64) -> u64 {
+pub(crate) fn filter_pieces(rows: u64) -> u64 {
     if rows == 0 { 0 } else { (rows / u64::from(BLOCK_ROWS) + 1).div_ceil(BLOCKS) }
 }
 
 /// Returns the block numbers of the bucket that contains these rows.
-pub fn blocks_of(rows: &Range<u64>) -> Range<u64> {
+pub(crate) fn blocks_of(rows: &Range<u64>) -> Range<u64> {
     let Range { start, end } = blocks_over(rows);
     start..end.min(start + MOST)
 }
 
 /// Returns the block numbers of several buckets that together contain these rows.
-pub fn blocks_over(rows: &Range<u64>) -> Range<u64> {
+pub(crate) fn blocks_over(rows: &Range<u64>) -> Range<u64> {
     rows.start / u64::from(BLOCK_ROWS)..rows.end / u64::from(BLOCK_ROWS) + 1
 }
 
 /// Returns the pieces that contain these blocks.
-pub fn pieces_of(blocks: &Range<u64>) -> Range<u64> {
+pub(crate) fn pieces_of(blocks: &Range<u64>) -> Range<u64> {
     blocks.start / BLOCKS..blocks.end.div_ceil(BLOCKS)
 }
 
 /// A range of consecutive blocks.
 #[derive(Debug)]
-pub struct Filter {
+pub(crate) struct Filter {
     first: u64,
     blocks: Vec<Block>,
 }
 
 impl Filter {
     /// Creates a filter with these blocks and no groups.
-    pub fn new(blocks: Range<u64>) -> Filter {
+    pub(crate) fn new(blocks: Range<u64>) -> Filter {
         Filter { first: blocks.start, blocks: vec![Block::default(); (blocks.end - blocks.start) as usize] }
     }
 
     /// Decodes a filter that consists of these blocks. `pieces` contains the bytes of the pieces with these blocks. If a piece is damaged,
     /// returns its number as an error.
-    pub fn decode(blocks: Range<u64>, pieces: &[u8]) -> Result<Filter, u64> {
+    pub(crate) fn decode(blocks: Range<u64>, pieces: &[u8]) -> Result<Filter, u64> {
         let (first, mut decoded) = (blocks.start - blocks.start % BLOCKS, Vec::new());
         for (piece, bytes) in (first / BLOCKS..).zip(pieces.as_chunks::<FILTER_PIECE>().0) {
             let (held, expected) = bytes.split_at(FILTER_PIECE - 4);
@@ -84,14 +84,14 @@ impl Filter {
     }
 
     /// Adds a group, given by its hash, to the bucket with these blocks.
-    pub fn insert(&mut self, of: &Range<u64>, hash: u64) {
+    pub(crate) fn insert(&mut self, of: &Range<u64>, hash: u64) {
         let block = &mut self.blocks[(place(of, hash) - self.first) as usize];
         block.iter_mut().zip(mask(hash)).for_each(|(word, bit)| *word |= bit);
     }
 
     /// Returns whether the bucket that consists of all blocks in this filter may contain the group with this hash. Never returns `false`
     /// for a group that the bucket contains.
-    pub fn may_have(&self, hash: u64) -> bool {
+    pub(crate) fn may_have(&self, hash: u64) -> bool {
         let of = self.first..self.first + self.blocks.len() as u64;
         let block = &self.blocks[(place(&of, hash) - self.first) as usize];
         block.iter().zip(mask(hash)).all(|(word, bit)| word & bit != 0)
@@ -99,7 +99,7 @@ impl Filter {
 
     /// Returns the bytes of all blocks except the first and the last. The bytes are split where pieces end, and each part is returned with
     /// its offset in the concatenated pieces. Also returns the first and the last block, which are shared with adjacent buckets.
-    pub fn encode(&self) -> (Vec<Placed>, Vec<Numbered>) {
+    pub(crate) fn encode(&self) -> (Vec<Placed>, Vec<Numbered>) {
         let last = self.blocks.len() as u64 - 1;
         let number = |at: u64| self.first + at;
         let edges = [0, last].map(|at| (number(at), self.blocks[at as usize]));
@@ -117,7 +117,7 @@ impl Filter {
 }
 
 /// Merges into a piece the blocks that several buckets share, and appends the checksum of the piece.
-pub fn seal<'b>(piece: u64, bytes: &mut [u8; FILTER_PIECE], shared: impl Iterator<Item = (&'b u64, &'b Block)>) {
+pub(crate) fn seal<'b>(piece: u64, bytes: &mut [u8; FILTER_PIECE], shared: impl Iterator<Item = (&'b u64, &'b Block)>) {
     for (number, block) in shared {
         let at = (place_of(*number) % FILTER_PIECE as u64) as usize;
         let words = bytes[at..at + BLOCK].as_chunks_mut::<4>().0;
@@ -128,7 +128,7 @@ pub fn seal<'b>(piece: u64, bytes: &mut [u8; FILTER_PIECE], shared: impl Iterato
 }
 
 /// Returns the block numbers of a piece.
-pub fn blocks_in(piece: u64) -> Range<u64> {
+pub(crate) fn blocks_in(piece: u64) -> Range<u64> {
     piece * BLOCKS..(piece + 1) * BLOCKS
 }
 

@@ -46,7 +46,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 pub use super::spec::BUCKETS;
 use filter::BLOCK_ROWS;
-pub use read::{Run, RunReader};
+pub use read::Run;
 pub use write::RunWriter;
 
 /// The suffix of a run's file name.

@@ -11,7 +11,7 @@ use dupsift_tables::{RejectReason, Rejection};
 const FORMS: [[&str; 2]; 2] = [["id_a", "id_b"], ["id", "cluster"]];
 
 /// The columns of which one may say whether the two documents of a row are duplicates.
-pub const LABELS: [&str; 3] = ["label", "duplicate", "is_duplicate"];
+pub(crate) const LABELS: [&str; 3] = ["label", "duplicate", "is_duplicate"];
 
 /// The labels that stand for duplicates, for different documents, and for rows that are skipped, in lower case.
 const DUPLICATE: [&str; 8] = ["1", "1.0", "true", "yes", "y", "same", "right", "duplicate"];
@@ -51,7 +51,7 @@ impl Label {
 }
 
 /// The two ids and the label of a row, or the reason why the row cannot be used.
-pub type Values<'v> = std::result::Result<([&'v str; 2], Label), Rejection>;
+pub(crate) type Values<'v> = std::result::Result<([&'v str; 2], Label), Rejection>;
 
 /// Holds the files that contain the truth; all files have the same form.
 pub struct TruthFiles {
@@ -120,7 +120,7 @@ impl TruthFiles {
     }
 
     /// Returns whether the files contain pairs rather than clusters.
-    pub fn are_pairs(&self) -> bool {
+    pub(crate) fn are_pairs(&self) -> bool {
         self.columns == FORMS[0]
     }
 
@@ -130,7 +130,7 @@ impl TruthFiles {
     }
 
     /// Returns the columns that are not read.
-    pub fn unread_columns(&self) -> &[String] {
+    pub(crate) fn unread_columns(&self) -> &[String] {
         &self.unread
     }
 

@@ -21,15 +21,15 @@ use dupsift_tables::{REJECTED_COLUMNS, RejectReason, RejectedBuilder, Rejection,
 
 /// The number of bytes in a position in the truth. A position consists of a row number and the index of one of the two ids in the row, which
 /// is combined with [`UNDECIDED`] or [`DIFFERENT`].
-pub const PLACE_BYTES: usize = 9;
+pub(crate) const PLACE_BYTES: usize = 9;
 /// Marks a row that is labeled as unsure, or not labeled.
-pub const UNDECIDED: u8 = 2;
+pub(crate) const UNDECIDED: u8 = 2;
 /// Marks a row that is labeled as a pair of different documents.
-pub const DIFFERENT: u8 = 4;
+pub(crate) const DIFFERENT: u8 = 4;
 /// The bit with the index of an id in its row.
 const SIDE: u8 = 1;
 /// The number of bytes in the hash of a cluster's name.
-pub const CLUSTER_BYTES: usize = 16;
+pub(crate) const CLUSTER_BYTES: usize = 16;
 
 /// The number of bytes in the hash of an id. In a record, the hash is followed by a tag (0: a document, 1: a row of the truth). `DOC` is
 /// the number of bytes in a document number.
@@ -44,7 +44,7 @@ const AFTER_PLACE: usize = AFTER_TAG + PLACE_BYTES;
 const NAMED: usize = 5;
 
 /// Holds the rows of the truth, with document numbers instead of ids.
-pub struct Resolved {
+pub(crate) struct Resolved {
     /// The matched rows. If the truth consists of pairs: (position, document), grouped by row. If the truth consists of clusters: (hash of
     /// the cluster, document), grouped by hash.
     pub rows: Sorted,
@@ -80,7 +80,12 @@ impl Met {
 
 /// Matches the truth to the ids in the corpus. Unusable rows are listed in the `rejected` table, which is written
 /// only if there are any.
-pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, rejected: &Path) -> Result<Resolved> {
+pub(crate) fn resolve(
+    session: &Session<'_>,
+    finished: &Finished,
+    truth: &TruthFiles,
+    rejected: &Path,
+) -> Result<Resolved> {
     let pairs = truth.are_pairs();
     let width = if pairs { AFTER_PLACE } else { AFTER_PLACE + CLUSTER_BYTES };
     let ids = session.engine.shuffle("ids", width, HASH, session.documents())?;

@@ -8,8 +8,8 @@
 //! Ids are compared as written, using a 128-bit hash. Among ten billion ids, the probability of a collision is below 1e-18. All sorting is
 //! done by the engine's shuffles, so memory does not grow with the corpus or the truth.
 
-pub mod files;
-pub mod ids;
+pub(crate) mod files;
+pub(crate) mod ids;
 
 use std::iter::Peekable;
 
@@ -31,7 +31,7 @@ use ids::{CLUSTER_BYTES, DIFFERENT, PLACE_BYTES, Resolved, UNDECIDED};
 const GATHERED_BYTES: usize = 64 << 10;
 
 /// Holds the true pairs or the true clusters of documents.
-pub struct Truth {
+pub(crate) struct Truth {
     /// The counts for the record.
     pub report: TruthReport,
     link: Link,
@@ -54,7 +54,7 @@ pub struct Truth {
 
 impl Truth {
     /// Builds the truth from the rows whose ids are in the corpus.
-    pub fn new(session: &Session<'_>, resolved: Resolved) -> Result<Truth> {
+    pub(crate) fn new(session: &Session<'_>, resolved: Resolved) -> Result<Truth> {
         let documents = session.documents();
         let array = |name: &str| Numbers::new(session.engine.dir, name, documents as usize, documents);
         let mut truth = Truth {
@@ -284,7 +284,7 @@ impl Truth {
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.
-    pub fn count_texts(&mut self, session: &Session<'_>, texts: &Texts) -> Result<()> {
+    pub(crate) fn count_texts(&mut self, session: &Session<'_>, texts: &Texts) -> Result<()> {
         if !texts.any() {
             return Ok(());
         }
@@ -330,27 +330,27 @@ impl Truth {
     }
 
     /// Returns the first document in the true cluster of `doc`, or `doc` itself if it is in no true cluster.
-    pub fn first(&self, doc: u64) -> u64 {
+    pub(crate) fn first(&self, doc: u64) -> u64 {
         self.firsts.get(doc).checked_sub(1).unwrap_or(doc)
     }
 
     /// Returns the size of the true cluster that begins with this document.
-    pub fn size(&self, first: u64) -> u64 {
+    pub(crate) fn size(&self, first: u64) -> u64 {
         self.sizes.get(first).max(1)
     }
 
     /// Returns the true pairs in order, if the truth consists of pairs.
-    pub fn listed(&self) -> Option<Listed<'_>> {
+    pub(crate) fn listed(&self) -> Option<Listed<'_>> {
         self.listed.as_ref().map(|_| self.read(&self.listed))
     }
 
     /// Returns the pairs of documents that are neither true nor false, in order.
-    pub fn undecided(&self) -> Listed<'_> {
+    pub(crate) fn undecided(&self) -> Listed<'_> {
         self.read(&self.undecided)
     }
 
     /// Returns the pairs of texts that are neither true nor false, in order.
-    pub fn undecided_texts(&self) -> Listed<'_> {
+    pub(crate) fn undecided_texts(&self) -> Listed<'_> {
         self.read(if self.undecided_texts.is_some() { &self.undecided_texts } else { &self.undecided })
     }
 
@@ -361,7 +361,7 @@ impl Truth {
     }
 
     /// Returns a checker for pairs of texts that are given in order.
-    pub fn checker(&self) -> Checker<'_> {
+    pub(crate) fn checker(&self) -> Checker<'_> {
         let undecided = Some(self.undecided_texts().peekable());
         Checker { truth: self, listed: self.listed().map(Iterator::peekable), undecided }
     }
@@ -431,10 +431,10 @@ fn called(session: &Session<'_>, doc: u64) -> Result<String> {
 }
 
 /// Iterates over true pairs in order.
-pub type Listed<'t> = Box<dyn Iterator<Item = (u64, u64)> + 't>;
+pub(crate) type Listed<'t> = Box<dyn Iterator<Item = (u64, u64)> + 't>;
 
 /// Checks whether pairs are true.
-pub struct Checker<'t> {
+pub(crate) struct Checker<'t> {
     truth: &'t Truth,
     listed: Option<Peekable<Listed<'t>>>,
     undecided: Option<Peekable<Listed<'t>>>,
@@ -442,7 +442,7 @@ pub struct Checker<'t> {
 
 impl Checker<'_> {
     /// Returns whether a pair is true, or `None` if it is undecided. The pairs of successive calls must be in ascending order.
-    pub fn check(&mut self, a: u64, b: u64) -> Option<bool> {
+    pub(crate) fn check(&mut self, a: u64, b: u64) -> Option<bool> {
         let is_undecided = self.undecided.as_mut().is_some_and(|undecided| is_next(undecided, (a, b)));
         (!is_undecided).then(|| self.is_true(a, b))
     }
@@ -457,7 +457,7 @@ impl Checker<'_> {
 }
 
 /// Returns whether a sorted list contains a pair, and skips the pairs before it.
-pub fn is_next(listed: &mut Peekable<Listed<'_>>, pair: (u64, u64)) -> bool {
+pub(crate) fn is_next(listed: &mut Peekable<Listed<'_>>, pair: (u64, u64)) -> bool {
     while listed.next_if(|before| *before < pair).is_some() {}
     listed.peek() == Some(&pair)
 }

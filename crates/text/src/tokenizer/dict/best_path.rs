@@ -22,7 +22,7 @@ use crate::float;
 
 /// Runs of characters that are being split into words. Each run is followed by a separator character.
 #[derive(Default)]
-pub struct Batch {
+pub(crate) struct Batch {
     /// The letter numbers of all characters.
     letters: Vec<u16>,
     /// The index of the first character of each run.
@@ -48,7 +48,7 @@ pub struct Batch {
 
 impl Batch {
     /// Returns an empty batch.
-    pub const fn new() -> Batch {
+    pub(crate) const fn new() -> Batch {
         Batch {
             letters: Vec::new(),
             runs: Vec::new(),
@@ -65,7 +65,7 @@ impl Batch {
     }
 
     /// Returns the number of characters, including separators between the runs.
-    pub fn characters(&self) -> usize {
+    pub(crate) fn characters(&self) -> usize {
         self.letters.len()
     }
 
@@ -76,7 +76,7 @@ impl Batch {
 }
 
 /// The resources for splitting runs.
-pub struct Cutter {
+pub(crate) struct Cutter {
     pub(super) letters: Letters,
     pub(super) words: Words,
     pub(super) unknown: Unknown,
@@ -91,7 +91,7 @@ pub struct Cutter {
 impl Cutter {
     /// Returns a cutter for a dictionary and a model of unknown words. `met` lists the characters that the model covers, and `model`
     /// builds the model for given letter numbers.
-    pub fn of(
+    pub(crate) fn of(
         vocabulary: &Vocabulary,
         met: impl Iterator<Item = char>,
         model: impl FnOnce(&Letters) -> Unknown,
@@ -125,13 +125,13 @@ impl Cutter {
     }
 
     /// Returns a cutter with the same model and different words.
-    pub fn with_words(&self, vocabulary: &Vocabulary) -> Cutter {
+    pub(crate) fn with_words(&self, vocabulary: &Vocabulary) -> Cutter {
         let met = self.letters.known().filter(|&(_, number)| number < self.letters.covered()).map(|(c, _)| c);
         Cutter::of(vocabulary, met, |letters| self.unknown.renumbered(&self.letters, letters))
     }
 
     /// Reads a cutter from the tables.
-    pub fn read(tables: &mut Reader) -> Cutter {
+    pub(crate) fn read(tables: &mut Reader) -> Cutter {
         let [unseen] = tables.array();
         Cutter {
             unseen,
@@ -144,13 +144,13 @@ impl Cutter {
     }
 
     /// Returns the numbers of the characters.
-    pub fn letters(&self) -> &Letters {
+    pub(crate) fn letters(&self) -> &Letters {
         &self.letters
     }
 
     /// Adds a run of 1 to 65,535 characters, all of which may join other characters.
     #[inline]
-    pub fn add(&self, run: impl Iterator<Item = u16>, batch: &mut Batch) {
+    pub(crate) fn add(&self, run: impl Iterator<Item = u16>, batch: &mut Batch) {
         batch.runs.push(batch.letters.len() as u32);
         batch.letters.extend(run);
         batch.letters.push(self.letters.alone());
@@ -158,7 +158,7 @@ impl Cutter {
 
     /// Splits all runs of a batch, and clears the batch. Calls `out` once per word, with the number of its run and the
     /// end of the word in the run, in characters.
-    pub fn cut(&self, batch: &mut Batch, mut out: impl FnMut(usize, usize)) {
+    pub(crate) fn cut(&self, batch: &mut Batch, mut out: impl FnMut(usize, usize)) {
         self.look_up(batch);
         self.weigh(batch);
         let Batch { letters, lengths, runs, .. } = batch;

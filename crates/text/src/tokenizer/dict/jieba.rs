@@ -13,17 +13,17 @@ use crate::tokenizer::Tokenizer;
 
 /// The maximum length of a run, in characters, that is passed to jieba-rs in one call. The limit keeps the memory use of jieba-rs at a few
 /// megabytes per thread.
-pub const RUN_LIMIT: usize = 1 << 16;
+pub(crate) const RUN_LIMIT: usize = 1 << 16;
 
 /// The `jieba` tokenizer. The dictionary is built when the first Han run is split.
-pub struct Jieba {
+pub(crate) struct Jieba {
     user_words: UserWords,
     jieba: OnceLock<jieba_rs::Jieba>,
 }
 
 impl Jieba {
     /// Returns a tokenizer that uses the user's words in addition to the built-in dictionary.
-    pub fn new(user_words: UserWords) -> Jieba {
+    pub(crate) fn new(user_words: UserWords) -> Jieba {
         Jieba { user_words, jieba: OnceLock::new() }
     }
 

@@ -7,7 +7,7 @@ use super::tables::Reader;
 /// The numbers of characters. There are three kinds, in this order: characters that the model of unknown words covers, other characters
 /// that may join, and characters that are always words of their own, which share one number. In each of the first two kinds, all characters
 /// that are neither in the dictionary nor in the model share the last number.
-pub struct Letters {
+pub(crate) struct Letters {
     /// The number of each code point; [`UNKNOWN`] for a character in neither the dictionary nor the model. Every code point in
     /// [`COMMON`] has a number.
     pub(super) numbers: Cow<'static, [u16]>,
@@ -24,7 +24,7 @@ const COMMON: std::ops::Range<usize> = 0x4E00..0xA000;
 /// Returns whether a Chinese character may form a word with other characters. All other characters are words of their own:
 /// U+3005, U+3007, and characters that Unicode added after jieba's ranges were defined.
 #[inline]
-pub fn joins(c: char) -> bool {
+pub(crate) fn joins(c: char) -> bool {
     matches!(c,
         '\u{4E00}'..='\u{9FFF}'
         | '\u{3400}'..='\u{4DBF}'
@@ -41,7 +41,7 @@ fn is_covered(c: char) -> bool {
 impl Letters {
     /// Assigns numbers to at most 65,000 different characters, given with their counts. Characters that never join other characters
     /// are skipped.
-    pub fn new(seen: impl Iterator<Item = (char, u64)>) -> Letters {
+    pub(crate) fn new(seen: impl Iterator<Item = (char, u64)>) -> Letters {
         let mut counts: Vec<Option<u64>> = Vec::new();
         for (c, count) in seen.filter(|&(c, _)| joins(c)) {
             let at = c as usize;
@@ -74,14 +74,14 @@ impl Letters {
     }
 
     /// Reads letters from the tables.
-    pub fn read(tables: &mut Reader) -> Letters {
+    pub(crate) fn read(tables: &mut Reader) -> Letters {
         let [covered, other] = tables.array();
         Letters { numbers: tables.list(), covered, other }
     }
 
     /// Returns the number of a character.
     #[inline]
-    pub fn number(&self, c: char) -> u16 {
+    pub(crate) fn number(&self, c: char) -> u16 {
         match self.numbers.get(c as usize) {
             Some(&number) if number != UNKNOWN => number,
             _ => self.of_kind(c),
@@ -90,7 +90,7 @@ impl Letters {
 
     /// Returns the numbers of characters from U+4E00 to U+9FFF, which have three bytes each in UTF-8.
     #[inline]
-    pub fn of_common<'a>(&'a self, utf8: &'a [u8]) -> impl Iterator<Item = u16> + 'a {
+    pub(crate) fn of_common<'a>(&'a self, utf8: &'a [u8]) -> impl Iterator<Item = u16> + 'a {
         let numbers = self.numbers.get(COMMON).unwrap_or_default();
         utf8.as_chunks::<3>().0.iter().map(|&[one, two, three]| {
             let point = usize::from(one & 15) << 12 | usize::from(two & 63) << 6 | usize::from(three & 63);
@@ -99,7 +99,7 @@ impl Letters {
     }
 
     /// Returns the characters that do not share their number, in ascending order, each with its number.
-    pub fn known(&self) -> impl Iterator<Item = (char, u16)> {
+    pub(crate) fn known(&self) -> impl Iterator<Item = (char, u16)> {
         let all = (0..).zip(self.numbers.iter());
         let own = all.filter(|&(_, number)| ![UNKNOWN, self.covered, self.other].contains(number));
         own.filter_map(|(c, &number)| Some((char::from_u32(c)?, number)))
@@ -116,13 +116,13 @@ impl Letters {
 
     /// Returns the largest number among the characters that the model of unknown words covers.
     #[inline]
-    pub fn covered(&self) -> u16 {
+    pub(crate) fn covered(&self) -> u16 {
         self.covered
     }
 
     /// Returns the number that is shared by all characters that are words of their own. It is the largest number.
     #[inline]
-    pub fn alone(&self) -> u16 {
+    pub(crate) fn alone(&self) -> u16 {
         self.other + 1
     }
 }

@@ -20,7 +20,7 @@ enum Parent {
 impl Cutter {
     /// Returns the dictionary as lines of `word frequency` in ascending order. `apart` contains the lines whose words are in no table,
     /// in the same format.
-    pub fn dictionary(&self, apart: &[u8]) -> String {
+    pub(crate) fn dictionary(&self, apart: &[u8]) -> String {
         let mut list = List { letters: self.characters(), text: String::new(), lines: Vec::new() };
         for (number, &weight) in self.ones.iter().enumerate() {
             list.add(&[number as u16], self.frequency(weight));

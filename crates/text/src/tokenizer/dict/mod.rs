@@ -52,7 +52,7 @@ mod words;
 mod write;
 
 use best_path::Cutter;
-pub use jieba::Jieba;
+pub(crate) use jieba::Jieba;
 use letters::joins;
 use tables::Reader;
 use vocabulary::Vocabulary;
@@ -66,10 +66,10 @@ static TABLES: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR")
 const _: () = assert!(align_of::<Aligned<u8>>() == tables::ALIGNMENT);
 
 /// The version of jieba-rs whose dictionary, model and results this module reproduces.
-pub const JIEBA: &str = "0.11.0";
+pub(crate) const JIEBA: &str = "0.11.0";
 
 /// The maximum length of a run, in characters, that is segmented as a whole.
-pub const RUN_LIMIT: usize = 4_096;
+pub(crate) const RUN_LIMIT: usize = 4_096;
 
 /// The minimum number of characters that are processed together, unless the text has fewer.
 const BATCH: usize = 256;
@@ -84,14 +84,14 @@ const WORD_LIMIT: usize = 500_000;
 const CHARACTER_LIMIT: usize = 40_000;
 
 /// The dictionary tokenizer. The dictionary is loaded when it is first used.
-pub struct Dict {
+pub(crate) struct Dict {
     user_words: UserWords,
     cutter: OnceLock<Cutter>,
 }
 
 /// The words of a user dictionary.
 #[derive(Default)]
-pub struct UserWords(Vec<UserWord>);
+pub(crate) struct UserWords(Vec<UserWord>);
 
 struct UserWord {
     word: String,
@@ -103,7 +103,7 @@ impl UserWords {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if a line does not have the form `word [frequency [tag]]`, or if a limit is exceeded.
-    pub fn parse(dictionary: Option<&str>, letters: Letters) -> Result<UserWords> {
+    pub(crate) fn parse(dictionary: Option<&str>, letters: Letters) -> Result<UserWords> {
         let contents = dictionary.unwrap_or_default();
         let contents = contents.strip_prefix('\u{FEFF}').unwrap_or(contents);
         let user_words = contents
@@ -141,13 +141,8 @@ impl UserWords {
 
 impl Dict {
     /// Returns a tokenizer that uses the user's words in addition to the built-in dictionary.
-    pub fn new(user_words: UserWords) -> Dict {
+    pub(crate) fn new(user_words: UserWords) -> Dict {
         Dict { user_words, cutter: OnceLock::new() }
-    }
-
-    /// Returns whether the dictionary has been loaded.
-    pub fn is_loaded(&self) -> bool {
-        self.cutter.get().is_some()
     }
 
     fn cutter(&self) -> &Cutter {
@@ -255,10 +250,10 @@ mod tests {
     #[test]
     fn known_words_unknown_words_and_the_users_words() {
         let plain = Dict::new(UserWords::default());
-        assert!(!plain.is_loaded());
+        assert!(plain.cutter.get().is_none());
         assert_eq!(cut(&plain, "我来到北京清华大学"), ["我", "来到", "北京", "清华大学"]);
         assert_eq!(cut(&plain, "他来到了网易杭研大厦"), ["他", "来到", "了", "网易", "杭研", "大厦"]);
-        assert!(plain.is_loaded());
+        assert!(plain.cutter.get().is_some());
         let words = UserWords::parse(Some("\u{FEFF}来到北京 900000 n\r\n\r\n网易杭研\n"), Letters::default());
         let own = Dict::new(words.expect("a good dictionary"));
         assert_eq!(cut(&own, "我来到北京清华大学"), ["我", "来到北京", "清华大学"]);

@@ -7,7 +7,7 @@ use super::vocabulary::Vocabulary;
 
 impl Cutter {
     /// Returns a cutter for a dictionary and a model of unknown words.
-    pub fn new(vocabulary: &Vocabulary, model: &str) -> Cutter {
+    pub(crate) fn new(vocabulary: &Vocabulary, model: &str) -> Cutter {
         Cutter::of(vocabulary, Unknown::characters(model), |letters| Unknown::new(model, letters))
     }
 }

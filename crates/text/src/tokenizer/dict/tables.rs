@@ -8,21 +8,21 @@ use std::borrow::Cow;
 use bytemuck::AnyBitPattern;
 
 /// The alignment of tables, which is the size of a cache line.
-pub const ALIGNMENT: usize = 64;
+pub(crate) const ALIGNMENT: usize = 64;
 
 /// Reads tables. Each table must be read as the type with which it was written.
-pub struct Reader {
+pub(crate) struct Reader {
     rest: &'static [u8],
 }
 
 impl Reader {
     /// Creates a reader at the first table. The address of the bytes must be a multiple of [`ALIGNMENT`].
-    pub fn new(bytes: &'static [u8]) -> Reader {
+    pub(crate) fn new(bytes: &'static [u8]) -> Reader {
         Reader { rest: bytes }
     }
 
     /// Returns the next table without copying it, or an empty table after the last table.
-    pub fn list<T: AnyBitPattern>(&mut self) -> Cow<'static, [T]> {
+    pub(crate) fn list<T: AnyBitPattern>(&mut self) -> Cow<'static, [T]> {
         let length = self.rest.first_chunk().map_or(0, |&length| u64::from_ne_bytes(length) as usize);
         let from = ALIGNMENT.min(self.rest.len());
         let end = (from + length).min(self.rest.len());
@@ -32,7 +32,7 @@ impl Reader {
     }
 
     /// Returns a copy of the next table, which must have this many entries.
-    pub fn array<T: AnyBitPattern, const N: usize>(&mut self) -> [T; N] {
+    pub(crate) fn array<T: AnyBitPattern, const N: usize>(&mut self) -> [T; N] {
         self.list().first_chunk().copied().unwrap_or([T::zeroed(); N])
     }
 }

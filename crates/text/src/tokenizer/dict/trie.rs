@@ -9,7 +9,7 @@ impl Words {
     /// Builds the tree of `count` words, given in ascending order with their frequencies and their nonzero frequency classes. Words that
     /// contain a character that never joins other characters are skipped. Also returns the class of each letter as a word of its own; 0 if
     /// the letter is not a word.
-    pub fn new<'w>(
+    pub(crate) fn new<'w>(
         sorted: impl Iterator<Item = (&'w str, u64, u32)>,
         count: usize,
         letters: &Letters,

@@ -23,7 +23,7 @@ const SINGLE: usize = 3;
 pub(super) const NEVER: f64 = -3.14e100;
 
 /// The model of unknown words.
-pub struct Unknown {
+pub(crate) struct Unknown {
     pub(super) first: [f64; 4],
     /// The weight of each transition, indexed by the previous and the next position.
     pub(super) follows: [[f64; 4]; 4],
@@ -33,12 +33,12 @@ pub struct Unknown {
 
 impl Unknown {
     /// Reads a model from the tables.
-    pub fn read(tables: &mut Reader) -> Unknown {
+    pub(crate) fn read(tables: &mut Reader) -> Unknown {
         Unknown { first: tables.array(), follows: tables.array(), seen: tables.list() }
     }
 
     /// Returns the model with different letter numbers. The new numbers must include all characters that the model covers.
-    pub fn renumbered(&self, from: &Letters, to: &Letters) -> Unknown {
+    pub(crate) fn renumbered(&self, from: &Letters, to: &Letters) -> Unknown {
         let mut seen = vec![[NEVER; 4]; to.covered() as usize + 1];
         for (c, number) in from.known().filter(|&(_, number)| number < from.covered()) {
             seen[to.number(c) as usize] = self.seen[number as usize];
@@ -49,7 +49,7 @@ impl Unknown {
     /// Joins single characters into words, and sets the length at the beginning of each word.
     ///
     /// `covered` is the largest number among the characters that the model covers.
-    pub fn join(&self, letters: &[u16], lengths: &mut [u16], covered: u16) {
+    pub(crate) fn join(&self, letters: &[u16], lengths: &mut [u16], covered: u16) {
         let mut from = 0;
         while from < letters.len() {
             let is_covered = letters[from] <= covered;

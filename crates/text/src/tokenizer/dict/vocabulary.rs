@@ -7,7 +7,7 @@ use std::iter::Peekable;
 use super::letters::joins;
 
 /// A dictionary and the words added to it.
-pub struct Vocabulary<'d> {
+pub(crate) struct Vocabulary<'d> {
     /// Lines of `word frequency tag`, sorted by word, without duplicates.
     dictionary: &'d str,
     added: BTreeMap<&'d str, u64>,
@@ -16,31 +16,31 @@ pub struct Vocabulary<'d> {
 
 impl<'d> Vocabulary<'d> {
     /// Returns the words of a dictionary, which consists of lines of `word frequency tag`, sorted by word, without duplicates.
-    pub fn new(dictionary: &'d str) -> Vocabulary<'d> {
+    pub(crate) fn new(dictionary: &'d str) -> Vocabulary<'d> {
         let total = entries(dictionary).map(|(_, frequency)| frequency).sum();
         Vocabulary { dictionary, added: BTreeMap::new(), total }
     }
 
     /// Returns the sum of all frequencies.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
     /// Returns all words in ascending order, each with its frequency.
-    pub fn words(&self) -> impl Iterator<Item = (&'d str, u64)> {
+    pub(crate) fn words(&self) -> impl Iterator<Item = (&'d str, u64)> {
         let added = self.added.iter().map(|(word, frequency)| (*word, *frequency));
         Merged { dictionary: entries(self.dictionary).peekable(), added: added.peekable() }
     }
 
     /// Adds a word or changes its frequency. The default frequency is the lowest frequency at which the word is not split.
-    pub fn add(&mut self, word: &'d str, frequency: Option<u64>) {
+    pub(crate) fn add(&mut self, word: &'d str, frequency: Option<u64>) {
         let frequency = frequency.unwrap_or_else(|| self.suggest(word));
         self.total = self.total + frequency - self.frequency(word).unwrap_or(0);
         self.added.insert(word, frequency);
     }
 
     /// Returns the frequency of a word; `None` if the vocabulary does not contain it.
-    pub fn frequency(&self, word: &str) -> Option<u64> {
+    pub(crate) fn frequency(&self, word: &str) -> Option<u64> {
         self.added.get(word).copied().or_else(|| {
             let (found, frequency) = entries(self.from(word)).next()?;
             (found == word).then_some(frequency)

@@ -19,71 +19,71 @@ use crate::cpu::ask_for;
 
 /// A node for three or more letters: the last letter, the base of the children, and the frequency class of the word that ends at the node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Node(pub u64);
+pub(crate) struct Node(pub u64);
 
 /// The number of bits in a base. The letter is in the 16 bits below the base, and the frequency class in the 20 bits above it.
 const BASE_BITS: u32 = 28;
 
 impl Node {
     /// A value that represents a missing node. Such a node has no word and no children.
-    pub const NONE: Node = Node(0);
+    pub(crate) const NONE: Node = Node(0);
 
     /// Returns a node without children.
-    pub fn new(class: u32, letter: u16) -> Node {
+    pub(crate) fn new(class: u32, letter: u16) -> Node {
         Node(u64::from(class) << (16 + BASE_BITS) | u64::from(letter))
     }
 
     /// Sets the base of the node's children, which must not be set yet.
-    pub fn with_base(self, base: usize) -> Node {
+    pub(crate) fn with_base(self, base: usize) -> Node {
         Node(self.0 | (base as u64) << 16)
     }
 
     /// Returns the base of the node's children, or 0 if it has none.
     #[inline]
-    pub fn base(self) -> u32 {
+    pub(crate) fn base(self) -> u32 {
         (self.0 >> 16) as u32 & ((1 << BASE_BITS) - 1)
     }
 
     /// Returns whether longer words begin with the letters up to this node.
     #[inline]
-    pub fn has_children(self) -> bool {
+    pub(crate) fn has_children(self) -> bool {
         self.base() != 0
     }
 
     /// Returns the frequency class of the word that ends at this node, or 0 if there is none.
     #[inline]
-    pub fn class(self) -> usize {
+    pub(crate) fn class(self) -> usize {
         (self.0 >> (16 + BASE_BITS)) as usize
     }
 }
 
 /// A pair of letters: the frequency class of the pair as a word in the upper bits, and the set of possible third letters in the lower bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pair(pub u32);
+pub(crate) struct Pair(pub u32);
 
 /// The number of bits in the set of third letters. A letter is represented by its remainder after division by this number.
 const THIRDS: u16 = 12;
 
 impl Pair {
     /// Returns a pair that is not the beginning of a longer word.
-    pub fn new(class: u32) -> Pair {
+    pub(crate) fn new(class: u32) -> Pair {
         Pair(class << THIRDS)
     }
 
     /// Adds a letter to the possible third letters.
-    pub fn with_third(self, letter: u16) -> Pair {
+    pub(crate) fn with_third(self, letter: u16) -> Pair {
         Pair(self.0 | 1 << (letter % THIRDS))
     }
 
     /// Returns whether a word may begin with the pair followed by this letter.
     #[inline]
-    pub fn may_have(self, letter: u16) -> bool {
+    pub(crate) fn may_have(self, letter: u16) -> bool {
         self.0 >> (letter % THIRDS) & 1 == 1
     }
 
     /// Returns the frequency class of the pair as a word, or 0 if it is not a word.
     #[inline]
-    pub fn class(self) -> usize {
+    pub(crate) fn class(self) -> usize {
         (self.0 >> THIRDS) as usize
     }
 }
@@ -93,7 +93,7 @@ impl Pair {
 const ROW_BITS: usize = 48;
 const ROW: usize = 24;
 /// Letters with a number below this limit are frequent, and have bits in the rows.
-pub const FREQUENT: u16 = (ROW_BITS * ROW) as u16;
+pub(crate) const FREQUENT: u16 = (ROW_BITS * ROW) as u16;
 
 /// Returns the location of a pair's bit: the entry, and the bit in the entry. A pair whose second letter is not frequent has no bit, and
 /// maps to entry 0, which is empty.
@@ -106,7 +106,7 @@ fn bit_of_pair(first: u16, second: u16) -> (usize, u32) {
 
 /// The tree of all words except single letters. Pairs are numbered in the order of their first letters; among the pairs with the same first
 /// letter, pairs with a frequent second letter come first. Pair 0 does not exist.
-pub struct Words {
+pub(crate) struct Words {
     /// The number of the first pair of each first letter.
     pub(super) pairs_of: Cow<'static, [u32]>,
     /// The rows: [`ROW`] entries for each first letter.
@@ -126,7 +126,7 @@ pub struct Words {
 
 impl Words {
     /// Reads words from the tables.
-    pub fn read(tables: &mut Reader) -> Words {
+    pub(crate) fn read(tables: &mut Reader) -> Words {
         Words {
             pairs_of: tables.list(),
             bases_of: tables.list(),
@@ -140,7 +140,7 @@ impl Words {
 
     /// Prefetches the memory that [`Words::frequent_pair`] will read.
     #[inline]
-    pub fn ask_for_pair(&self, first: u16, second: u16) {
+    pub(crate) fn ask_for_pair(&self, first: u16, second: u16) {
         ask_for(&self.rows, bit_of_pair(first, second).0);
     }
 
@@ -149,7 +149,7 @@ impl Words {
     /// The processor cannot predict whether the pair exists, and would have to wait after a mispredicted branch. Therefore, no lookup in
     /// this file branches on the result; only the address of the next memory access depends on it.
     #[inline]
-    pub fn frequent_pair(&self, first: u16, second: u16) -> u32 {
+    pub(crate) fn frequent_pair(&self, first: u16, second: u16) -> u32 {
         let (entry, bit) = bit_of_pair(first, second);
         let row = self.rows.get(entry).copied().unwrap_or_default();
         let from = self.pairs_of.get(first as usize).copied().unwrap_or_default();
@@ -160,13 +160,13 @@ impl Words {
 
     /// Returns the possible place of a pair whose second letter is not frequent.
     #[inline]
-    pub fn place_of_other(&self, first: u16, second: u16) -> u32 {
+    pub(crate) fn place_of_other(&self, first: u16, second: u16) -> u32 {
         self.bases_of.get(first as usize).copied().unwrap_or_default() + u32::from(second)
     }
 
     /// Returns the number of a pair from its possible place, or 0 if no word begins with it.
     #[inline]
-    pub fn other_pair(&self, place: u32, first: u16, second: u16) -> u32 {
+    pub(crate) fn other_pair(&self, place: u32, first: u16, second: u16) -> u32 {
         let place = self.others.get(place as usize).copied().unwrap_or_default();
         let from = self.pairs_of.get(first as usize).copied().unwrap_or_default();
         select_unpredictable(place as u16 == second, from + (place >> 16), 0)
@@ -174,37 +174,37 @@ impl Words {
 
     /// Returns a pair by its number.
     #[inline]
-    pub fn pair(&self, number: u32) -> Pair {
+    pub(crate) fn pair(&self, number: u32) -> Pair {
         Pair(self.pairs.get(number as usize).copied().unwrap_or_default())
     }
 
     /// Returns the possible place of a pair's child for a letter.
     #[inline]
-    pub fn place_of_third(&self, number: u32, letter: u16) -> u32 {
+    pub(crate) fn place_of_third(&self, number: u32, letter: u16) -> u32 {
         self.bases.get(number as usize).copied().unwrap_or_default() + u32::from(letter)
     }
 
     /// Returns the node at a place, or [`Node::NONE`] if the place belongs to a different letter.
     #[inline]
-    pub fn at_place(&self, place: u32, letter: u16) -> Node {
+    pub(crate) fn at_place(&self, place: u32, letter: u16) -> Node {
         let node = self.places.get(place as usize).copied().unwrap_or_default();
         Node(select_unpredictable(node as u16 == letter, node, 0))
     }
 
     /// Returns the child of a node for a letter, or [`Node::NONE`] if there is none.
     #[inline]
-    pub fn child(&self, node: Node, letter: u16) -> Node {
+    pub(crate) fn child(&self, node: Node, letter: u16) -> Node {
         self.at_place(node.base() + u32::from(letter), letter)
     }
 
     /// Prefetches the memory that [`Words::child`] will read.
     #[inline]
-    pub fn ask_for_child(&self, node: Node, letter: u16) {
+    pub(crate) fn ask_for_child(&self, node: Node, letter: u16) {
         ask_for(&self.places, (node.base() + u32::from(letter)) as usize);
     }
 
     /// Returns the frequency class of a word of two or more letters, or 0 if it is not in the dictionary.
-    pub fn class(&self, letters: &[u16]) -> usize {
+    pub(crate) fn class(&self, letters: &[u16]) -> usize {
         let &[first, second, ref rest @ ..] = letters else { return 0 };
         let number = if second < FREQUENT {
             self.frequent_pair(first, second)
@@ -219,17 +219,17 @@ impl Words {
 }
 
 /// The rows of pairs, while they are filled.
-pub struct Rows(Vec<u64>);
+pub(crate) struct Rows(Vec<u64>);
 
 impl Rows {
     /// Creates rows without pairs.
-    pub fn new() -> Rows {
+    pub(crate) fn new() -> Rows {
         Rows(vec![0; ROW])
     }
 
     /// Adds the pairs that consist of a first letter and one of these frequent second letters. First letters must be added in ascending
     /// order.
-    pub fn add(&mut self, first: u16, seconds: impl Iterator<Item = u16>) {
+    pub(crate) fn add(&mut self, first: u16, seconds: impl Iterator<Item = u16>) {
         self.0.resize((first as usize + 1) * ROW, 0);
         let row = &mut self.0[first as usize * ROW..];
         for second in seconds {
@@ -245,7 +245,7 @@ impl Rows {
     }
 
     /// Returns all rows.
-    pub fn finish(self) -> Vec<u64> {
+    pub(crate) fn finish(self) -> Vec<u64> {
         self.0
     }
 }

@@ -31,7 +31,7 @@ impl Writer {
 
 impl Cutter {
     /// Returns the tables of the cutter, followed by the dictionary lines whose words are in no table.
-    pub fn write(&self, dictionary: &str) -> Vec<u8> {
+    pub(crate) fn write(&self, dictionary: &str) -> Vec<u8> {
         let mut tables = Writer::default();
         tables.list(&[self.unseen]);
         tables.list(&self.weights);

@@ -16,7 +16,7 @@ use dupsift_core::hash::{combine, mix64, splitmix64};
 use std::borrow::Cow;
 
 /// The `family` parameter.
-pub const FAMILY: ParamSpec = ParamSpec {
+pub(crate) const FAMILY: ParamSpec = ParamSpec {
     name: "family",
     kind: Kind::Choice(&["multiply32", "mersenne61", "mix64"]),
     default: "multiply32",
@@ -24,13 +24,13 @@ pub const FAMILY: ParamSpec = ParamSpec {
 };
 
 /// The `seed` parameter.
-pub const SEED: ParamSpec =
+pub(crate) const SEED: ParamSpec =
     ParamSpec { name: "seed", kind: Kind::Int(0, i64::MAX), default: "42", help: "seed of the hash functions" };
 
 const MERSENNE61: u64 = (1 << 61) - 1;
 
 /// Holds m seeded functions from one family.
-pub enum Family {
+pub(crate) enum Family {
     /// a x + b on 32 bits.
     Multiply32 {
         /// The number of functions.
@@ -48,7 +48,7 @@ pub enum Family {
 
 impl Family {
     /// Returns the family with this name (see [`FAMILY`]) and `count` functions.
-    pub fn new(name: &str, count: usize, seed: u64) -> Family {
+    pub(crate) fn new(name: &str, count: usize, seed: u64) -> Family {
         let stream = |n: usize| splitmix64(seed, n as u64);
         match name {
             "mersenne61" => Family::Mersenne61(
@@ -68,7 +68,7 @@ impl Family {
 
     /// Writes the minimum of each function over the set to `out`, in the order of the functions. `set` must not be empty, and may contain
     /// repetitions.
-    pub fn minima(&self, set: &[u64], out: &mut Vec<u64>) {
+    pub(crate) fn minima(&self, set: &[u64], out: &mut Vec<u64>) {
         out.clear();
         match self {
             Family::Multiply32 { count, a, b } => {
@@ -92,7 +92,7 @@ impl Family {
     }
 
     /// Returns one entry per band of `rows` minima: the position of the first of these shingles that has one of the minima.
-    pub fn first_of_bands(&self, shingles: &[u64], minima: &[u64], rows: usize) -> Vec<Option<usize>> {
+    pub(crate) fn first_of_bands(&self, shingles: &[u64], minima: &[u64], rows: usize) -> Vec<Option<usize>> {
         let mut first = vec![None; minima.len() / rows];
         let mut own = Vec::new();
         for (at, &shingle) in shingles.iter().enumerate() {
@@ -112,7 +112,12 @@ impl Family {
 
     /// Returns one entry per key: the text of the first shingle that has one of the minima of the key's band, or `None` if no band of
     /// these shingles has the key.
-    pub fn words_of_bands(&self, shingles: &[(u64, Cow<'_, str>)], rows: usize, keys: &[u128]) -> Vec<Option<String>> {
+    pub(crate) fn words_of_bands(
+        &self,
+        shingles: &[(u64, Cow<'_, str>)],
+        rows: usize,
+        keys: &[u128],
+    ) -> Vec<Option<String>> {
         if shingles.is_empty() {
             return vec![None; keys.len()];
         }
@@ -129,7 +134,7 @@ impl Family {
 }
 
 /// Returns the key of each band of `rows` minima.
-pub fn band_keys(minima: &[u64], rows: usize) -> Vec<u64> {
+pub(crate) fn band_keys(minima: &[u64], rows: usize) -> Vec<u64> {
     let key =
         |(band, values): (usize, &[u64])| values.iter().fold(mix64(band as u64 + 1), |key, &value| combine(key, value));
     minima.chunks_exact(rows).enumerate().map(key).collect()

@@ -6,12 +6,12 @@
 use dupsift_core::cpu::Level;
 
 /// The number of functions in a block. Lists are padded to a multiple of this number.
-pub const BLOCK: usize = 16;
+pub(crate) const BLOCK: usize = 16;
 
 /// Lowers each minimum to the smallest value of its function `a[j] x + b[j] mod 2^32` over the set, if that value is lower. `a`,
 /// `b` and `minima` have the same length, a multiple of [`BLOCK`].
 #[allow(unsafe_code)]
-pub fn lower(level: Level, set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
+pub(crate) fn lower(level: Level, set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
     assert!(a.len() == b.len() && a.len() == minima.len() && a.len().is_multiple_of(BLOCK));
     match level {
         Level::Plain => plain(set, a, b, minima),
@@ -44,7 +44,7 @@ mod x86 {
     const WIDE: usize = 7;
 
     #[target_feature(enable = "avx512f")]
-    pub fn avx512(set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
+    pub(crate) fn avx512(set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
         let (mut a, mut b, mut minima) = (a, b, minima);
         while !a.is_empty() {
             let blocks = (a.len() / BLOCK).min(WIDE);
@@ -89,7 +89,7 @@ mod x86 {
 
     #[target_feature(enable = "avx2")]
     #[allow(unsafe_code)]
-    pub fn avx2(set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
+    pub(crate) fn avx2(set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
         let (a, b) = (a.as_chunks::<BLOCK>().0, b.as_chunks::<BLOCK>().0);
         // SAFETY: each half of a block is eight numbers, and the loads and stores require no alignment.
         let load = |block: &[u32; BLOCK], half: usize| unsafe { _mm256_loadu_si256(block[half * 8..].as_ptr().cast()) };
