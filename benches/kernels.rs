@@ -13,7 +13,7 @@ use dupsift::algorithm::Corpus;
 use dupsift::report::table_of_numbers;
 use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter};
 use dupsift_algorithms::recipe::Recipe;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::connect::Forest;
 use dupsift_algorithms::steps::count::Tally;
 use dupsift_core::hash::splitmix64;

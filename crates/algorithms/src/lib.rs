@@ -12,3 +12,6 @@ pub mod judge;
 pub mod measure;
 pub mod recipe;
 pub mod steps;
+
+#[cfg(test)]
+mod testing;

@@ -5,7 +5,7 @@ use super::kind::{Kind, What};
 use super::map::Tally;
 use super::spool::Block;
 use dupsift_algorithms::corpus::{CorpusStats, TERM_WIDTH, TermTable, TermTableWriter, decode_term};
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::LinkLayout;
 use dupsift_engine::engine::checkpoints::Merge as _;

@@ -14,7 +14,7 @@ use super::learn::learn;
 use super::opened::{Layout, Machine, Opened};
 use super::spool::{Blocks, Spool};
 use dupsift_algorithms::algorithm::Corpus;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::plan::Plan;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::Sketches as _;

@@ -11,7 +11,7 @@ use super::opened::{Layout, Machine, Opened};
 use super::spool::{Block, Blocks, Spool};
 use super::sum::{Source, groups, sum};
 use dupsift_algorithms::algorithm::Corpus;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::group::{Compared, folds};
 use dupsift_algorithms::steps::merge::merge;
 use dupsift_algorithms::steps::verify::documents;

@@ -11,7 +11,7 @@ use super::kind::{Kind, What};
 use super::known::{self, Facts};
 use super::spool::Block;
 use dupsift_algorithms::corpus::CorpusStats;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::connect::Forest;
 use dupsift_algorithms::steps::group::Compared;
 use dupsift_core::error::{Error, Result};

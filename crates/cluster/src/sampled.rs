@@ -11,7 +11,7 @@ use super::driver::Driver;
 use super::refused::{MOST_COMPARED, all_with_all_of};
 use dupsift_algorithms::algorithm::{Corpus, Growth};
 use dupsift_algorithms::corpus::CorpusStats;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::splitmix64;
 use dupsift_core::number::thousands;

@@ -15,7 +15,7 @@ use super::job::COPIES;
 use super::nearest;
 use super::rule_out::RulingOut;
 use super::scan::{Scan, Shared};
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::number;

@@ -15,7 +15,7 @@
 
 use super::rule_out::Windows;
 use super::scan::Scan;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
 use dupsift_core::row::{RowLayout, Window, firsts, reach};

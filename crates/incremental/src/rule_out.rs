@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::rows::{DOC, sketches_of};
 use super::scan::{Scan, Shared};
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{RowLayout, Sketches as _, number};

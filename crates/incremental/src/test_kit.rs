@@ -12,7 +12,7 @@ use dupsift_algorithms::algorithm::contract::Facts;
 use dupsift_algorithms::algorithm::{Algorithm, Corpus, Params, SignatureScheme, Signer, TermVectors};
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::measure::{Surplus, TitleWords, Versions};
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
 use dupsift_core::hash::splitmix64;

@@ -20,8 +20,9 @@
 
 use std::cmp::Reverse;
 
-use super::contract::{Algorithm, Corpus, Decided, Facts, Needs, SignatureScheme, Signer, Verify};
-use super::params::{Kind, ParamSpec, Params};
+use super::contract::{
+    Algorithm, Corpus, Decided, Facts, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer, Verify,
+};
 use crate::corpus::CorpusStats;
 use crate::measure::{common, lcs_similarity};
 use dupsift_core::error::Result;
@@ -234,8 +235,8 @@ fn unpack(evidence: &[u64]) -> Option<(&[u32], &[u32])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{D1, D2, sign};
-    use crate::algorithm::kit::in_memory::{all_pairs, run, texts};
+    use crate::testing::examples::{D1, D2, sign};
+    use crate::testing::in_memory::{all_pairs, run, texts};
     use dupsift_core::hash::hash64;
 
     #[test]

@@ -15,10 +15,11 @@
 //! GBK lacks many letters (most accented Latin letters, and all scripts except Chinese, Japanese kana, Greek and Russian). Such a letter
 //! appears in the signature as a character reference, such as `&#233;`, and the document is counted under a flag.
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
+use super::contract::{
+    Algorithm, Corpus, Facts, Key, KeySigner, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer,
+};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{Heaviest, distinct_words};
-use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::{Analysis, Counted};
@@ -160,8 +161,8 @@ impl KeySigner for FingerprintSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{key, params, sign_counted};
     use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
+    use crate::testing::examples::{key, params, sign_counted};
     use dupsift_core::hash::{hash64, md5};
     use dupsift_core::row::Signatures;
     use dupsift_text::{Pipeline, TextOptions};

@@ -13,14 +13,15 @@
 //! and licenses (set `max_sentence_df`), pages without punctuation, a single typo. Repeated sentences count once. Stop words have a weight
 //! of 0. Signatures are comparable only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
+use super::contract::{
+    Algorithm, Corpus, Facts, Key, KeySigner, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer,
+};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::places::Places;
 use super::kit::sentences::{
     MAX_SENTENCE_DF, counted_sentences, heaviest_sentences, key_of_sentences, words_of_sentences,
 };
-use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
@@ -123,7 +124,7 @@ impl KeySigner for HeavySentSigner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{counted, key_over};
+    use crate::testing::examples::{counted, key_over};
     use dupsift_core::hash::crc32;
 
     /// Checks that rare words outweigh many common words, whose weights are negative.

@@ -17,9 +17,10 @@
 //! N = 10, df: и 10, кот 9, птица 2, окно 1;  share 0.7 of 4 words is 2  ->  "окно птица"
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
+use super::contract::{
+    Algorithm, Corpus, Facts, Key, KeySigner, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer,
+};
 use super::kit::top_words::share;
-use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{StringHash, StringHasher, hash128};
 use dupsift_core::row::Reason;
@@ -145,8 +146,8 @@ impl KeySigner for IdfHashSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign_counted};
     use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
+    use crate::testing::examples::{params, sign_counted};
     use dupsift_core::hash::hash64;
 
     /// Returns the key of a text in a corpus of ten documents, in which the words have these document frequencies.

@@ -14,11 +14,12 @@
 //! one changed lexicon word breaks the signature (`lex_rand` addresses that). Documents that have only a template in common have few
 //! lexicon words; `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
+use super::contract::{
+    Algorithm, Corpus, Facts, Key, KeySigner, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer,
+};
 use super::kit::digest::{StringKey, VERIFY_STRING};
 use super::kit::lexicon::{DF_MAX, DF_MIN, HI, LEXICON_DIGEST, LO, Lexicon, MIN_TERMS, join};
 use super::kit::top_words::Heaviest;
-use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::Reason;
@@ -145,7 +146,7 @@ impl KeySigner for IMatchSigner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{counted, key_over};
+    use crate::testing::examples::{counted, key_over};
     use dupsift_core::hash::sha1;
 
     /// Returns statistics with frequencies from 1 to 1000, so the lexicon holds words in 4 to 251 documents.

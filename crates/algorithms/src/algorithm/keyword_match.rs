@@ -11,9 +11,8 @@
 //! Limitations: without a list of stop words, the ten most frequent words are the same in every text; `weight=tf_idf` avoids that. The
 //! order and counts of the words do not matter.
 
-use super::contract::{Algorithm, Corpus, Facts, Needs, SignatureScheme, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer};
 use super::kit::top_words::Heaviest;
-use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash64;
@@ -135,8 +134,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign};
-    use crate::algorithm::kit::in_memory::{all_pairs, run, texts};
+    use crate::testing::examples::{params, sign};
+    use crate::testing::in_memory::{all_pairs, run, texts};
 
     #[test]
     fn worked_examples() {

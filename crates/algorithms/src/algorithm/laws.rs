@@ -1,9 +1,9 @@
 //! Tests properties that hold for all algorithms.
 
-use super::kit::examples::{D1, params};
-use super::kit::in_memory;
 use super::*;
 use crate::corpus::{CorpusStats, Records, Words, Written, written};
+use crate::testing::examples::{D1, params};
+use crate::testing::in_memory;
 use dupsift_core::row::{RowLayout, RowShape, Score, Signatures};
 use dupsift_text::{Field, FieldValue, Pipeline, TextOptions};
 

@@ -20,10 +20,9 @@
 //! lexicon 0: all four;  1: without гать;  2: without бор and река;  ...: a row (k, digest of the words) each
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Kind, Needs, ParamSpec, Params, SharedKey, SignatureScheme, Signer};
 use super::kit::digest::{StringKey, VERIFY_STRING};
 use super::kit::lexicon::{DF_MAX, DF_MIN, Entry, HI, LEXICON_DIGEST, LO, Lexicon, MIN_TERMS, join};
-use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{mix64, splitmix64};
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
@@ -190,8 +189,8 @@ impl Signer for LexRandSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{counted, params, sign_over};
     use crate::corpus::CorpusStats;
+    use crate::testing::examples::{counted, params, sign_over};
     use dupsift_core::hash::sha1;
 
     /// Returns the counts for one very common word, one very rare word, and `слово0` to `слово199` in between.

@@ -10,12 +10,13 @@
 //!   -> "кот видит птицу за окном" + "кот спит на окне" -> CRC32 65232791
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
+use super::contract::{
+    Algorithm, Corpus, Facts, Key, KeySigner, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer,
+};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::sentences::{
     MAX_SENTENCE_DF, counted_sentences, key_of_sentences, longest_sentences, words_of_sentences,
 };
-use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
@@ -96,7 +97,7 @@ impl KeySigner for LongSentSigner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{D1, D2, D3, key};
+    use crate::testing::examples::{D1, D2, D3, key};
 
     #[test]
     fn worked_examples() {

@@ -24,10 +24,9 @@
 //! "a b c d e f" -> {a b c d e, b c d e f} -> m0 .. m35 -> s0 .. s5 -> (s0 s1) (s0 s2) .. (s4 s5)
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, SharedKey, SignatureScheme, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Kind, ParamSpec, Params, SharedKey, SignatureScheme, Signer};
 use super::kit::minwise::{FAMILY, Family, SEED};
 use super::kit::shingling::{NGRAM, word_texts};
-use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window, order_by};
@@ -194,7 +193,7 @@ impl Signer for MegashinglesSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign, words_of_rows};
+    use crate::testing::examples::{params, sign, words_of_rows};
     use dupsift_core::hash::splitmix64;
     use dupsift_text::{Pipeline, TextOptions};
 

@@ -26,11 +26,12 @@
 //! ```
 
 use super::contract::banding::{Banding, LOWEST};
-use super::contract::{Algorithm, Corpus, Facts, SharedKey, SignatureScheme, Signer, Verify};
+use super::contract::{
+    Algorithm, Corpus, Facts, Kind, ParamSpec, Params, SharedKey, Shorthand, SignatureScheme, Signer, Verify,
+};
 use super::kit::minwise::{FAMILY, Family, SEED, band_keys};
 use super::kit::shingling::{NGRAM, Shingling, UNIT};
 use super::kit::verify::{CHECKS, VERIFY, check};
-use super::params::{Kind, ParamSpec, Params, Shorthand};
 use dupsift_core::error::Result;
 use dupsift_core::hash::mix64;
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window, order_by};
@@ -185,7 +186,7 @@ impl Signer for MinHashSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::sign;
+    use crate::testing::examples::sign;
 
     fn keys(typed: &str, text: &str) -> Vec<(u32, u128)> {
         sign(&MinHash, typed, text).unwrap().into_iter().map(|row| (row.0, row.1)).collect()
@@ -204,7 +205,7 @@ mod tests {
     #[test]
     fn each_band_has_a_shingle_of_the_text() {
         let text = "Кот спит на окне и видит птицу за окном";
-        let params = crate::algorithm::kit::examples::params(&MinHash, "ngram=2,bands=20,rows=5");
+        let params = crate::testing::examples::params(&MinHash, "ngram=2,bands=20,rows=5");
         let stats = crate::corpus::CorpusStats::none();
         let signer = MinHash.signer(&params, &Corpus::new(1, &stats)).unwrap();
         let pipeline = dupsift_text::Pipeline::new(&dupsift_text::TextOptions::default()).unwrap();
@@ -233,7 +234,7 @@ mod tests {
         let rows = |from| sign(&MinHash, "verify=none,ngram=1,bands=32,rows=8", &text(from)).unwrap();
         let (one, other) = (rows(0), rows(100));
         let stats = crate::corpus::CorpusStats::none();
-        let params = crate::algorithm::kit::examples::params(&MinHash, "verify=none,bands=32,rows=8");
+        let params = crate::testing::examples::params(&MinHash, "verify=none,bands=32,rows=8");
         let signer = MinHash.signer(&params, &Corpus::new(9, &stats)).unwrap();
         let row = |sketch| Row { position: 0, key: 0, order: 0, doc: 0, sketch };
         // 300 of 500 words are shared, so the Jaccard similarity is 0.6. With 256 positions, the standard deviation is

@@ -6,7 +6,6 @@
 
 pub mod contract;
 pub mod kit;
-pub mod params;
 
 mod core_words;
 mod cosine;
@@ -49,10 +48,9 @@ mod skeleton;
 
 pub(crate) use contract::Reads;
 pub use contract::{
-    Algorithm, Corpus, FeatureKind, Growth, Key, Learner, Notes, SharedKey, SignatureScheme, Signer, Stats,
-    TermVectors, Verify,
+    Algorithm, Corpus, FeatureKind, Growth, Key, Kind, Learner, Margin, Notes, ParamSpec, Params, SharedKey, Shorthand,
+    SignatureScheme, Signer, Stats, TermVectors, Verify,
 };
-pub use params::{Kind, Margin, ParamSpec, Params, Shorthand};
 pub(crate) use versions::RELATE;
 
 use dupsift_core::error::{Error, Result, did_you_mean};

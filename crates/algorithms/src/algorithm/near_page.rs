@@ -16,10 +16,9 @@
 //! sum1 = 17, sum2 = 8, sum3 = 5: b a e d c -> "edcba"
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, SignatureScheme, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Kind, ParamSpec, Params, SignatureScheme, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{distinct_words, share};
-use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
@@ -138,7 +137,7 @@ impl KeySigner for NearPageSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::key;
+    use crate::testing::examples::key;
     use dupsift_core::hash::md5;
 
     const TEXT: &str = "b b b b a a a e e d d c c z y x w v u t s r q p f";

@@ -13,11 +13,12 @@
 //! rarest words weigh the most; `auto` moves the optimum to words that occur in five documents of this corpus, regardless of its size.
 //! Limitations: signatures are comparable only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
+use super::contract::{
+    Algorithm, Corpus, Facts, Key, KeySigner, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer,
+};
 use super::kit::by_count::ByCount;
 use super::kit::digest::{DIGEST, VERIFY_STRING};
 use super::kit::word_string::{MIN_DISTINCT, WORDS, WordString, augmented_tf};
-use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::float;
 use dupsift_core::row::Reason;
@@ -123,7 +124,7 @@ impl KeySigner for OptFreqSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{counted, key_over};
+    use crate::testing::examples::{counted, key_over};
     use dupsift_core::hash::crc32;
 
     #[test]

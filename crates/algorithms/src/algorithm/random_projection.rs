@@ -17,14 +17,13 @@
 //! cat:  + - - +
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, SharedKey, SignatureScheme, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Kind, ParamSpec, Params, SharedKey, SignatureScheme, Signer};
 use super::kit::bits::{Wide, differing};
 use super::kit::blocks::Blocks;
 use super::kit::features::{FEATURE_NGRAM, FEATURES, Features, MIN_FEATURES, enough};
 use super::kit::minwise::SEED;
 use super::kit::near_words;
 use super::kit::votes::majority;
-use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{hash128, mix64, splitmix64};
 use dupsift_core::row::{Pairs, Row, RowShape, Score, Signatures, Window};
@@ -182,8 +181,8 @@ impl Signer for RandomProjectionSigner {
 mod tests {
     use super::*;
     use crate::algorithm::kit::bits::Bits;
-    use crate::algorithm::kit::examples::{params, sign};
     use crate::corpus::CorpusStats;
+    use crate::testing::examples::{params, sign};
 
     fn vector(typed: &str, text: &str) -> std::result::Result<Wide, &'static str> {
         sign(&RandomProjection, typed, text).map(|rows| Wide::read(&rows[0].3))

@@ -16,11 +16,11 @@
 //! `--max-candidates` limits the comparisons within this list, and skipped comparisons are counted.
 
 use super::contract::{
-    Algorithm, Corpus, Decided, Facts, FeatureKind, Learner, Notes, SignatureScheme, Signer, Verify,
+    Algorithm, Corpus, Decided, Facts, FeatureKind, Kind, Learner, Notes, ParamSpec, Params, SignatureScheme, Signer,
+    Verify,
 };
 use super::kit::sentences::Sentences;
 use super::kit::shingling::{Shingling, words_of_hashes};
-use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Pair, RowShape, Signatures};
 use dupsift_spill::bloom::CountingBloom;
@@ -256,8 +256,8 @@ impl Verify for CommonShare {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign, sign_with, similarity, words_of_rows};
     use crate::corpus::CorpusStats;
+    use crate::testing::examples::{params, sign, sign_with, similarity, words_of_rows};
     use dupsift_text::{Pipeline, TextOptions};
 
     const A: &str = "Один. Два. Три. Четыре. Пять.";

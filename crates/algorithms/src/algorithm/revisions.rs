@@ -1,9 +1,9 @@
 //! Compares each algorithm's revision and a hash of its signatures with the recorded values. An index with different signatures must be
 //! rejected, so signatures must not change without a new revision.
 
-use super::kit::examples::{D1, params};
-use super::kit::in_memory;
 use super::*;
+use crate::testing::examples::{D1, params};
+use crate::testing::in_memory;
 use dupsift_core::hash::hash64;
 use dupsift_core::row::{RowLayout, Signatures};
 use dupsift_text::{Field, FieldValue, Pipeline, TextOptions};

@@ -16,9 +16,10 @@
 //! Limitations: with `equal`, one insertion shifts all boundaries. Navigation text shared by many pages produces false pairs at a cost that
 //! grows with the square of the number of pages; `max_df` drops segments that occur in too many documents.
 
-use super::contract::{Algorithm, Corpus, Decided, Facts, FeatureKind, Needs, SignatureScheme, Signer, Verify};
+use super::contract::{
+    Algorithm, Corpus, Decided, Facts, FeatureKind, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer, Verify,
+};
 use super::kit::passages::{Passage, beginning, lines, paragraphs};
-use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::measure::common;
 use dupsift_core::error::{Error, Result};
@@ -317,8 +318,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign, words_of_rows};
-    use crate::algorithm::kit::in_memory::{all_pairs, run};
+    use crate::testing::examples::{params, sign, words_of_rows};
+    use crate::testing::in_memory::{all_pairs, run};
     use dupsift_core::hash::splitmix64;
     use dupsift_text::{Pipeline, TextOptions};
 

@@ -15,14 +15,13 @@
 //! Han text. `preset=s3` reproduces the program in a Chinese article: words, 128 bits, V >= 0, and the string hash of CPython 2, which
 //! mixes short strings poorly.
 
-use super::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Kind, Needs, ParamSpec, Params, SharedKey, SignatureScheme, Signer};
 use super::kit::bits::differing;
 use super::kit::blocks::{Blocks, table_count};
 use super::kit::features::{FEATURE_NGRAM, FEATURES, Features, MIN_FEATURES, enough};
 use super::kit::near_words;
 use super::kit::top_words::distinct_words;
 use super::kit::votes::majority;
-use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::float;
@@ -280,7 +279,7 @@ impl Signer for SimHashSigner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign};
+    use crate::testing::examples::{params, sign};
 
     #[test]
     fn the_six_bit_illustration() {

@@ -6,8 +6,7 @@
 //! "Кот, пёс; птица" with words=2 -> "кот пёс"
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, SignatureScheme, Signer};
-use super::params::{Kind, ParamSpec, Params};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Kind, ParamSpec, Params, SignatureScheme, Signer};
 use dupsift_core::error::Result;
 use dupsift_core::hash::hash128;
 use dupsift_core::row::Reason;

@@ -9,10 +9,9 @@
 //! "Кот спит на окне. Кот видит птицу за окном. Птица улетела." -> "видит за кот на окне окном" -> CRC32 F2A67560
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, SignatureScheme, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Kind, ParamSpec, Params, SignatureScheme, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::Heaviest;
-use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
@@ -98,7 +97,7 @@ impl KeySigner for TfSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{D1, D2, D3, key};
+    use crate::testing::examples::{D1, D2, D3, key};
 
     #[test]
     fn worked_examples() {

@@ -12,11 +12,12 @@
 //! that very common words rank last. The weights depend on N and the mean length, so signatures are comparable only within one statistics
 //! snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
+use super::contract::{
+    Algorithm, Corpus, Facts, Key, KeySigner, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer,
+};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{Heaviest, distinct_words};
-use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
@@ -155,8 +156,8 @@ impl KeySigner for TfIdfSigner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign_with};
     use crate::corpus::{TermTable, TermTableWriter};
+    use crate::testing::examples::{params, sign_with};
     use dupsift_core::hash::{crc32, hash64};
 
     /// Returns the statistics of ten documents with an average length of four words. `words` lists the document frequencies.

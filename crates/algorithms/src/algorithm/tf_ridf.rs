@@ -13,12 +13,13 @@
 //! intended. Many weights are equal near 0, so alphabetical order often decides. Limitations: signatures are comparable only within one
 //! statistics snapshot. With `bm25_tf`, TF is computed as in `tf_idf`.
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
+use super::contract::{
+    Algorithm, Corpus, Facts, Key, KeySigner, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer,
+};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::by_count::ByCount;
 use super::kit::digest::{DIGEST, VERIFY_STRING};
 use super::kit::word_string::{MIN_DISTINCT, WORDS, WordString, augmented_tf};
-use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::Result;
 use dupsift_core::float;
@@ -135,7 +136,7 @@ impl KeySigner for TfRidfSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{counted, key_over};
+    use crate::testing::examples::{counted, key_over};
     use dupsift_core::hash::crc32;
 
     #[test]

@@ -14,9 +14,8 @@
 //! lengths 85 100 117 | 140 160        ratio 0.85: 117 x 0.85 <= 100; 140 x 0.85 = 119 > 117 starts a new chain
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Needs, SignatureScheme, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer};
 use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, longest_sentences};
-use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{Digest, combine};
@@ -187,7 +186,7 @@ impl Signer for ThreePlusFiveSigner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{D1, D2, D3, params, sign};
+    use crate::testing::examples::{D1, D2, D3, params, sign};
     use dupsift_core::row::RowLayout;
 
     #[test]

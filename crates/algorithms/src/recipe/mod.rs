@@ -3,6 +3,7 @@
 //! A recipe is typed as text (`three_plus_five,minhash:bands=20,rows=5,as=minhash_loose`), checked once, printed back in full, and hashed,
 //! so that a run can record its recipe.
 
+pub mod bound;
 pub mod entries;
 mod preset;
 pub mod remove_if;
@@ -14,7 +15,7 @@ use std::fmt;
 use crate::algorithm::{
     ALGORITHMS, Algorithm, Corpus, FeatureKind, Learner, Params, RELATE, Reads, Stats, by_name, specs,
 };
-use crate::steps::bound::Bound;
+use bound::Bound;
 use dupsift_core::error::{Error, Result, did_you_mean, nearest};
 use dupsift_core::hash::hash64;
 use dupsift_text::{Field, Pipeline, TextOptions};

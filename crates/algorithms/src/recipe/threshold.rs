@@ -5,7 +5,7 @@
 //! ```
 
 use super::{Named, split_list};
-use crate::algorithm::params::THRESHOLDS;
+use crate::algorithm::contract::THRESHOLDS;
 use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use dupsift_core::error::{Error, Result};
 

@@ -9,10 +9,10 @@
 //! Both [`EqualKeys`] and [`Windows`] receive complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from
 //! arbitrary blocks). Extra copies that were signed are skipped at this stage; they are added back when pairs are written.
 
-use super::bound::Bound;
 use super::copies::Copies;
 use super::groups::Scratch;
 use crate::algorithm::Signer;
+use crate::recipe::bound::Bound;
 use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, Pairs, Row, RowLayout, Signatures, Window};
 

@@ -1,7 +1,6 @@
 //! The steps of a run: pure functions over rows that open no files and start no threads.
 
-// Planning: which passes a run makes, and each algorithm bound to the corpus.
-pub mod bound;
+// Planning: which passes a run makes.
 pub mod passes;
 pub mod plan;
 

@@ -2,9 +2,9 @@
 //! corpus and writes to temporary files. The description is created before any work begins. `--dry-run` prints this description, and the
 //! estimate is the sum over the passes.
 
-use super::bound::Bound;
 use super::plan::{Plan, Signs};
 use crate::recipe::Recipe;
+use crate::recipe::bound::Bound;
 use dupsift_core::row::RowLayout;
 
 /// The number of bytes per document that the first pass records: hashes of texts and ids, lengths, bitmaps, classes.

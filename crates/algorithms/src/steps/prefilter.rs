@@ -4,7 +4,7 @@
 //! at least twice. A filter never undercounts, so no pair is lost. Grouping is exact, so no pair is added. Most documents are unique, and
 //! their rows are neither sorted nor written to disk.
 
-use super::bound::Bound;
+use crate::recipe::bound::Bound;
 use dupsift_core::hash::combine;
 use dupsift_core::row::{Row, Signatures};
 use dupsift_spill::bloom::CountingBloom;

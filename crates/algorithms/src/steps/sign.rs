@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::bound::Bound;
+use crate::recipe::bound::Bound;
 use dupsift_core::row::{Row, RowLayout, Signatures};
 use dupsift_text::Analysis;
 

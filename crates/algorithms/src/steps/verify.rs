@@ -4,8 +4,8 @@
 //! their evidence. Most methods record evidence only for documents in candidate pairs; if nearly all documents are candidates, a method
 //! records it during signing (`Bound::takes_evidence_early`).
 
-use super::bound::Check;
 use crate::measure::Undecided;
+use crate::recipe::bound::Check;
 use dupsift_core::row::Pair;
 
 /// Returns the two documents whose evidence is needed to check a pair.

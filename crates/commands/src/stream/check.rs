@@ -8,7 +8,7 @@ use super::keys::Sizing;
 use dupsift_algorithms::algorithm::{Corpus, SharedKey};
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::recipe::Recipe;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::pass::{Budget, Inputs, interruptible};
 use dupsift_input::find_all;

@@ -17,7 +17,7 @@ use super::check::{check_key, key, named, sizing};
 use super::filter::{self, FilterFacts};
 use super::keys::{Sizing, insert, keys_of, remove, seen};
 use dupsift_algorithms::corpus::CorpusStats;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::guard;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as};

@@ -8,7 +8,7 @@ use super::check::{key, sizing};
 use super::keys::{Sizing, insert, keys_of, seen};
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::recipe::Recipe;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, thousands};
 use dupsift_core::row::Signatures;

@@ -13,7 +13,7 @@ use crate::job::read::sign::{SignTally, SignedRows};
 use crate::job::saved::{Pairs, Rows, SavedState};
 use crate::session::Session;
 use dupsift_algorithms::recipe::Chosen;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::prefilter::Prefilter;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::AtomicBits;

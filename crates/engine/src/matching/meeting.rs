@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::engine::checkpoints::{PartialReader, PartialWriter, Recorder};
 use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::copies;
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;

@@ -9,7 +9,7 @@ use dupsift_algorithms::algorithm::Verify;
 use dupsift_algorithms::measure::{
     Surplus, TitleDifference, TitleWords, Undecided, Versions, titles_differ, write_contents,
 };
-use dupsift_algorithms::steps::bound::{Bound, Check};
+use dupsift_algorithms::recipe::bound::{Bound, Check};
 use dupsift_algorithms::steps::copies::NoCopies;
 use dupsift_algorithms::steps::group::{self, Equal, EqualKeys, folds};
 use dupsift_algorithms::steps::groups::of_rows;

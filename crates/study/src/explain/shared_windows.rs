@@ -1,6 +1,6 @@
 //! Records the windows that two documents share, and explains why a window is too large for these documents to be compared.
 
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 
 /// Holds the windows that two documents share.
 #[derive(Clone, Debug)]

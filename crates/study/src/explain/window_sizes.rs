@@ -1,7 +1,7 @@
 //! Counts the documents in a corpus that have a given key. The documents are signed again, because the tables of a run
 //! do not contain keys.
 
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_core::error::Result;
 use dupsift_core::row::Signatures;
 use dupsift_engine::job::read::copies;

@@ -20,10 +20,11 @@
 
 mod titles;
 
-use crate::algorithm::contract::{Algorithm, Corpus, Facts, FeatureKind, Needs, SignatureScheme, Signer};
+use crate::algorithm::contract::{
+    Algorithm, Corpus, Facts, FeatureKind, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer,
+};
 use crate::algorithm::kit::passages::{Passage, paragraphs};
 use crate::algorithm::kit::top_words::Heaviest;
-use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::Result;
 use dupsift_core::hash::hash64;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::algorithm::kit::examples::{params, words_of_rows};
-use crate::algorithm::kit::in_memory::{all_pairs, run_beside};
+use crate::testing::examples::{params, words_of_rows};
+use crate::testing::in_memory::{all_pairs, run_beside};
 use dupsift_core::hash::splitmix64;
 use dupsift_text::FieldValue::{NoColumn, Null, Text};
 use dupsift_text::{Pipeline, TextOptions};

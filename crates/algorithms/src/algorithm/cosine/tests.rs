@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::algorithm::kit::examples::sign;
-use crate::algorithm::kit::in_memory::{all_pairs, counts, run, texts};
 use crate::measure::cosine;
+use crate::testing::examples::sign;
+use crate::testing::in_memory::{all_pairs, counts, run, texts};
 use dupsift_core::hash::hash64;
 
 #[test]

@@ -17,11 +17,10 @@
 mod support_words;
 
 use crate::algorithm::contract::{
-    Algorithm, Corpus, Facts, Key, KeySigner, Learner, Needs, Notes, SignatureScheme, Signer,
+    Algorithm, Corpus, Facts, Key, KeySigner, Kind, Learner, Needs, Notes, ParamSpec, Params, SignatureScheme, Signer,
 };
 use crate::algorithm::kit::places::Places;
 use crate::algorithm::kit::training::{SAMPLE, Sample, frequency_for};
-use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::Digest;
 use dupsift_core::number::{counted, thousands};
@@ -234,8 +233,8 @@ impl KeySigner for DescrWordsSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{counted, params, sign_with};
     use crate::corpus::CorpusStats;
+    use crate::testing::examples::{counted, params, sign_with};
     use dupsift_core::hash::hash64;
     use dupsift_text::{Pipeline, TextOptions};
 

@@ -16,10 +16,11 @@
 //! choice is an interpretation. Limitations: words with equal weight may swap places at rank N, which prevents matches under rules 2 to 5;
 //! ties are broken alphabetically.
 
-use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
+use crate::algorithm::contract::{
+    Algorithm, Corpus, Facts, Kind, Needs, ParamSpec, Params, SharedKey, SignatureScheme, Signer,
+};
 use crate::algorithm::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use crate::algorithm::kit::top_words::Heaviest;
-use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::measure::weight_distance;
 use dupsift_core::error::{Error, Result};

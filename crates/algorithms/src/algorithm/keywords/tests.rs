@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::algorithm::kit::examples::{Emitted, key, sign};
-use crate::algorithm::kit::in_memory::{all_pairs, run, run_beside, texts};
+use crate::testing::examples::{Emitted, key, sign};
+use crate::testing::in_memory::{all_pairs, run, run_beside, texts};
 use dupsift_core::hash::md5;
 use dupsift_text::FieldValue;
 

@@ -5,7 +5,7 @@ use std::ops::{BitAnd, BitOr, BitXor};
 use dupsift_core::hash::{combine, hash64, mix64};
 
 /// Represents a bit vector. Unused bits are 0.
-pub trait Bits:
+pub(crate) trait Bits:
     Copy + PartialEq + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + 'static
 {
     /// A vector without set bits.
@@ -36,7 +36,7 @@ impl Bits for u128 {
 }
 
 /// Returns the number of bits in which two vectors of words differ.
-pub fn differing(a: &[u64], b: &[u64]) -> u32 {
+pub(crate) fn differing(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
@@ -45,7 +45,7 @@ pub(crate) const WIDE_WORDS: usize = 6;
 
 /// Holds up to 384 bits, 64 per word, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wide(pub [u64; WIDE_WORDS]);
+pub(crate) struct Wide(pub [u64; WIDE_WORDS]);
 
 impl Wide {
     fn with(self, other: Wide, join: impl Fn(u64, u64) -> u64) -> Wide {
@@ -53,12 +53,12 @@ impl Wide {
     }
 
     /// Appends the words in use as bytes.
-    pub fn write(&self, bits: u32, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, bits: u32, out: &mut Vec<u8>) {
         self.0[..bits as usize / 64].iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     }
 
     /// Reads a vector written by `Wide::write`.
-    pub fn read(bytes: &[u8]) -> Wide {
+    pub(crate) fn read(bytes: &[u8]) -> Wide {
         let mut wide = Wide::NONE;
         for (to, word) in wide.0.iter_mut().zip(bytes.as_chunks::<8>().0) {
             *to = u64::from_le_bytes(*word);

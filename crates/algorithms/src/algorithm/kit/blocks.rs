@@ -12,7 +12,7 @@ const MAX_TABLES: u64 = 120;
 
 /// Holds a complete scheme of block tables.
 #[derive(Clone, Debug)]
-pub struct Blocks<V> {
+pub(crate) struct Blocks<V> {
     bits: u32,
     distance: u32,
     /// The bits of each block.
@@ -27,7 +27,7 @@ impl<V: Bits> Blocks<V> {
     /// Returns the scheme for approximately `documents` vectors with `bits` bits (at least 64, at most the size of the type) and a
     /// distance of at most `distance`. `blocks` is the number of blocks, which must exceed the distance; if it is 0, the number is
     /// chosen automatically.
-    pub fn new(bits: u32, distance: u32, documents: u64, blocks: u32) -> Blocks<V> {
+    pub(crate) fn new(bits: u32, distance: u32, documents: u64, blocks: u32) -> Blocks<V> {
         let wanted = 64 - documents.max(2).saturating_sub(1).leading_zeros();
         let least = distance + 1;
         let chosen = if blocks > 0 {
@@ -46,17 +46,17 @@ impl<V: Bits> Blocks<V> {
     }
 
     /// Returns the maximum number of differing bits in a pair.
-    pub fn distance(&self) -> u32 {
+    pub(crate) fn distance(&self) -> u32 {
         self.distance
     }
 
     /// Returns the number of tables. Each table adds one row per document.
-    pub fn tables(&self) -> usize {
+    pub(crate) fn tables(&self) -> usize {
         self.tables.len()
     }
 
     /// Describes the scheme for run.json.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let blocks = self.masks.len() as u32;
         format!(
             "{} tables over {blocks} blocks, with keys of at least {} bits, find every pair up to distance {}",
@@ -67,13 +67,13 @@ impl<V: Bits> Blocks<V> {
     }
 
     /// Returns the well-mixed keys of a vector, one per table.
-    pub fn keys(&self, vector: V) -> impl Iterator<Item = u64> {
+    pub(crate) fn keys(&self, vector: V) -> impl Iterator<Item = u64> {
         self.table_masks.iter().map(move |&mask| (vector & mask).key(self.bits))
     }
 
     /// Returns the distance between two vectors with the same key in `table`, or `None` if the distance is too large or the vectors also
     /// share a key in an earlier table.
-    pub fn judge(&self, table: u32, a: V, b: V) -> Option<u32> {
+    pub(crate) fn judge(&self, table: u32, a: V, b: V) -> Option<u32> {
         let differing = a ^ b;
         let distance = differing.ones();
         if distance > self.distance {

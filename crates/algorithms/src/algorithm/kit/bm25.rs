@@ -1,6 +1,6 @@
 //! Computes TF in the BM25 variant of the 2007 study: tf / (k ((1 - b) + b dl / avgdl) + tf), without the factor k + 1 in the numerator.
 
-use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::algorithm::contract::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 
 /// The `k` parameter.

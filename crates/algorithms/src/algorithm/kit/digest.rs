@@ -5,7 +5,7 @@
 //! default is 64 bits. `verify_string` adds a second, independent 64-bit hash of the same string to the key, so that equal keys mean equal
 //! strings.
 
-use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::algorithm::contract::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{Digest, hash64};
 use dupsift_core::row::RowShape;

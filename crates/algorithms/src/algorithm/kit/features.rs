@@ -1,7 +1,7 @@
 //! Defines the features that vote on the bits of a fingerprint: words, shingles or characters, each as one 64-bit hash.
 
 use super::units::pairs_of_han;
-use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::algorithm::contract::{Kind, ParamSpec, Params};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::{char_shingles, char_windows, distinct, shingles};
 
@@ -31,19 +31,19 @@ pub(crate) const MIN_FEATURES: ParamSpec = ParamSpec {
 
 /// Defines the features into which a document is split.
 #[derive(Clone, Copy, Debug)]
-pub struct Features {
+pub(crate) struct Features {
     kind: &'static str,
     ngram: usize,
 }
 
 impl Features {
     /// Returns the settings from the parameters [`FEATURES`] and [`FEATURE_NGRAM`].
-    pub fn new(params: &Params) -> Features {
+    pub(crate) fn new(params: &Params) -> Features {
         Features { kind: params.word("features"), ngram: params.count("ngram") }
     }
 
     /// Appends the hashes of the features in order, including repetitions.
-    pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+    pub(crate) fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         match self.kind {
             "words" => out.extend(document.words().iter().filter(|word| !word.stop).map(|word| word.hash)),
             "shingles" => shingles(document.tokens(), self.ngram, false, out),
@@ -56,7 +56,7 @@ impl Features {
 
     /// Passes the text of each feature to `each`, in order, if features are words or windows of characters. Other features have only
     /// hashes, so nothing is passed.
-    pub fn texts(&self, document: &Analysis<'_>, each: impl FnMut(&str)) {
+    pub(crate) fn texts(&self, document: &Analysis<'_>, each: impl FnMut(&str)) {
         match self.kind {
             "words" => document.words().iter().filter(|word| !word.stop).map(|word| document.word(word)).for_each(each),
             "chars" => char_windows(document.text(), self.ngram).for_each(each),
@@ -69,7 +69,7 @@ impl Features {
 ///
 /// # Errors
 /// Returns the reason why the document has no signature.
-pub fn enough(features: &[u64], least: usize) -> Result<(), &'static str> {
+pub(crate) fn enough(features: &[u64], least: usize) -> Result<(), &'static str> {
     if features.is_empty() {
         Err("no features")
     } else if has_distinct(features, least) {

@@ -9,7 +9,7 @@
 //! ```
 
 use super::digest::DIGEST;
-use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::algorithm::contract::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::float;
@@ -182,7 +182,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::algorithm::kit::examples::counted;
+    use crate::testing::examples::counted;
     use dupsift_text::{Pipeline, TextOptions};
 
     #[test]

@@ -18,7 +18,7 @@
 //! `random_projection`). Therefore, the best partner of a document is never its own copy. The rule uses all other pairs of both
 //! documents, so adding a document may remove pairs.
 
-use crate::algorithm::params::{Kind, Margin, ParamSpec};
+use crate::algorithm::contract::{Kind, Margin, ParamSpec};
 use dupsift_core::row::Score;
 
 /// The `margin` parameter, which all algorithms share.

@@ -15,7 +15,7 @@ use dupsift_text::Analysis;
 
 /// Holds a line with visible text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub(crate) struct Line {
     /// The range of the line in the normalized text.
     pub place: Range<usize>,
     /// Whether a blank line, or U+2029, precedes the line.
@@ -23,7 +23,7 @@ pub struct Line {
 }
 
 /// Returns the lines of the raw text that contain visible text, in order.
-pub fn lines(document: &Analysis<'_>) -> Vec<Line> {
+pub(crate) fn lines(document: &Analysis<'_>) -> Vec<Line> {
     let raw = document.raw();
     let mut places = RawPlaces::new(document);
     let mut lines: Vec<Line> = Vec::new();
@@ -45,7 +45,7 @@ pub fn lines(document: &Analysis<'_>) -> Vec<Line> {
 }
 
 /// Returns the paragraphs as ranges in the normalized text.
-pub fn paragraphs(document: &Analysis<'_>) -> Vec<Range<usize>> {
+pub(crate) fn paragraphs(document: &Analysis<'_>) -> Vec<Range<usize>> {
     let lines = lines(document);
     let blanks = lines.iter().skip(1).any(|line| line.after_blank);
     let paragraphs = lines.chunk_by(|_, next| blanks && !next.after_blank);
@@ -56,7 +56,7 @@ pub fn paragraphs(document: &Analysis<'_>) -> Vec<Range<usize>> {
 const MOST_SHOWN: usize = 200;
 
 /// Returns text in readable form. Long text is truncated and ends with an ellipsis.
-pub fn beginning(text: &str) -> String {
+pub(crate) fn beginning(text: &str) -> String {
     let text = text.trim();
     text.char_indices().nth(MOST_SHOWN).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))
 }
@@ -70,7 +70,7 @@ const KEPT_BYTES: usize = 1 << 20;
 
 /// Holds the letters and digits of one passage, which consists of any number of stretches of normalized text.
 #[derive(Default)]
-pub struct Passage {
+pub(crate) struct Passage {
     /// The letters that have not been hashed yet.
     letters: String,
     /// The hash of all earlier letters, if there were too many to buffer.
@@ -82,7 +82,7 @@ pub struct Passage {
 
 impl Passage {
     /// Appends a stretch of text.
-    pub fn add(&mut self, text: &str) {
+    pub(crate) fn add(&mut self, text: &str) {
         let mut in_word = false;
         for c in text.chars() {
             if self.letters.len() >= KEPT_BYTES {
@@ -122,7 +122,7 @@ impl Passage {
     }
 
     /// Clears the passage but keeps its memory for reuse.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.letters.clear();
         self.before = None;
         self.half_words = 0;

@@ -2,14 +2,14 @@
 //! few thousand words, and each lookup takes a few steps.
 
 /// Holds a table of hashes and their positions. The low bits of the hashes must be well mixed.
-pub struct Places {
+pub(crate) struct Places {
     /// The hashes and their positions. Positions count from 1, so 0 marks an empty slot.
     slots: Vec<(u64, u32)>,
 }
 
 impl Places {
     /// Returns a table of fewer than 2^32 distinct hashes.
-    pub fn new(hashes: impl ExactSizeIterator<Item = u64>) -> Places {
+    pub(crate) fn new(hashes: impl ExactSizeIterator<Item = u64>) -> Places {
         let mut places = Places { slots: vec![(0, 0); (hashes.len() * 2).next_power_of_two()] };
         for (place, hash) in hashes.enumerate() {
             let at = places.find(hash);
@@ -20,7 +20,7 @@ impl Places {
 
     /// Returns the position of a hash, counted from 0.
     #[inline]
-    pub fn of(&self, hash: u64) -> Option<usize> {
+    pub(crate) fn of(&self, hash: u64) -> Option<usize> {
         self.slots[self.find(hash)].1.checked_sub(1).map(|place| place as usize)
     }
 

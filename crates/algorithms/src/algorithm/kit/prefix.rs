@@ -13,7 +13,7 @@ use dupsift_core::row::Signatures;
 
 /// Holds a term in a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Term {
+pub(crate) struct Term {
     /// The hash of the term.
     pub hash: u64,
     /// The weight in the document, above 0.
@@ -52,7 +52,7 @@ pub(crate) fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term
 
 /// Returns one length per term, followed by a 0: the length of the vector from this term on, as a share of the total length. The list is
 /// empty for a vector with length 0.
-pub fn rests(terms: &[Term]) -> Vec<f64> {
+pub(crate) fn rests(terms: &[Term]) -> Vec<f64> {
     let mut rests = vec![0.0; terms.len() + 1];
     for (at, term) in terms.iter().enumerate().rev() {
         rests[at] = rests[at + 1] + term.weight * term.weight;
@@ -66,7 +66,7 @@ pub fn rests(terms: &[Term]) -> Vec<f64> {
 }
 
 /// Returns a value slightly below a threshold, for bounds that were rounded.
-pub fn below(threshold: f64) -> f64 {
+pub(crate) fn below(threshold: f64) -> f64 {
     threshold - 1e-9
 }
 

@@ -4,8 +4,7 @@
 use std::ops::Range;
 
 use super::digest::StringKey;
-use crate::algorithm::contract::{FeatureKind, Key};
-use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::algorithm::contract::{FeatureKind, Key, Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;

@@ -1,6 +1,6 @@
 //! Computes the shingles of a document: windows of k words (each Han character counts as a word), or of k characters.
 
-use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::algorithm::contract::{Kind, ParamSpec, Params};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::{char_shingles, char_windows, distinct, shingles};
 use std::borrow::Cow;

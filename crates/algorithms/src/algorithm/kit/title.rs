@@ -14,7 +14,7 @@ use std::ops::Range;
 const LEAST_CHARACTERS: usize = 4;
 
 /// Returns the ranges of the nonempty parts of a normalized title.
-pub fn parts(title: &str) -> Vec<Range<usize>> {
+pub(crate) fn parts(title: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut push = |part: Range<usize>| {
         let text = &title[part.clone()];
@@ -35,7 +35,7 @@ pub fn parts(title: &str) -> Vec<Range<usize>> {
 
 /// Returns the range of the longest part (the first one if several parts are equally long). If the longest part has fewer than four
 /// characters, returns the whole title.
-pub fn longest(title: &str) -> Range<usize> {
+pub(crate) fn longest(title: &str) -> Range<usize> {
     let length = |part: &Range<usize>| title[part.clone()].chars().count();
     let longest = parts(title).into_iter().rev().max_by_key(length);
     longest.filter(|part| length(part) >= LEAST_CHARACTERS).unwrap_or(0..title.len())

@@ -1,14 +1,13 @@
 //! Selects the data from which models are learned: a sample of the documents and a subset of the vocabulary, both of bounded size. Both
 //! selections depend only on the texts, so a model depends only on the corpus.
 
-use crate::algorithm::contract::Notes;
-use crate::algorithm::params::{Kind, ParamSpec};
+use crate::algorithm::contract::{Kind, Notes, ParamSpec};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_text::Analysis;
 
 /// The `sample` parameter. The default differs between algorithms.
-pub const SAMPLE: ParamSpec = ParamSpec {
+pub(crate) const SAMPLE: ParamSpec = ParamSpec {
     name: "sample",
     kind: Kind::Int(1, i64::MAX),
     default: "200000",
@@ -17,21 +16,21 @@ pub const SAMPLE: ParamSpec = ParamSpec {
 
 /// Defines which documents belong to a sample.
 #[derive(Clone, Copy, Debug)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// The highest hash of a document in the sample.
     most: u64,
 }
 
 impl Sample {
     /// Returns a sample of approximately this size, or all documents if the corpus is not larger than that.
-    pub fn new(size: usize, documents: u64) -> Sample {
+    pub(crate) fn new(size: usize, documents: u64) -> Sample {
         let share = size as f64 / documents.max(1) as f64;
         // The cast saturates: a number above the largest integer becomes that integer.
         Sample { most: if share >= 1.0 { u64::MAX } else { (share * 2f64.powi(64)) as u64 } }
     }
 
     /// Returns whether the document belongs to the sample.
-    pub fn has(&self, document: &Analysis<'_>) -> bool {
+    pub(crate) fn has(&self, document: &Analysis<'_>) -> bool {
         (document.raw_hash() >> 64) as u64 <= self.most
     }
 }
@@ -67,7 +66,7 @@ pub(crate) fn room_for(notes: &Notes<'_>, bytes: usize, owner: &str) -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::counted;
+    use crate::testing::examples::counted;
     use dupsift_text::{Pipeline, TextOptions};
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) struct Units {
 
 /// Holds a distinct unit in a document.
 #[derive(Clone, Copy, Debug)]
-pub struct Unit {
+pub(crate) struct Unit {
     /// The hash of the unit.
     pub hash: u64,
     /// The number of occurrences in the document.

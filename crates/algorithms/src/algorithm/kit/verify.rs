@@ -2,8 +2,7 @@
 
 use super::shingling::Shingling;
 use super::top_words::distinct_words;
-use crate::algorithm::contract::{Decided, Verify};
-use crate::algorithm::params::{Kind, ParamSpec};
+use crate::algorithm::contract::{Decided, Kind, ParamSpec, Verify};
 use crate::measure::{cosine, jaccard, lcs_similarity};
 use dupsift_core::float;
 use dupsift_core::row::Pair;
@@ -141,7 +140,7 @@ impl Verify for Cosine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::similarity;
+    use crate::testing::examples::similarity;
     use dupsift_text::{Pipeline, TextOptions};
 
     fn verify(name: &str, threshold: f64, a: &str, b: &str) -> Option<f32> {

@@ -4,7 +4,7 @@
 
 use super::digest::StringKey;
 use super::top_words::Heaviest;
-use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::algorithm::contract::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::{Analysis, Frequency};

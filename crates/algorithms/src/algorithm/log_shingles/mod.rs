@@ -25,10 +25,11 @@
 
 mod sample;
 
-use crate::algorithm::contract::{Algorithm, Corpus, Facts, SharedKey, SignatureScheme, Signer, Verify};
+use crate::algorithm::contract::{
+    Algorithm, Corpus, Facts, Kind, ParamSpec, Params, SharedKey, SignatureScheme, Signer, Verify,
+};
 use crate::algorithm::kit::shingling::{NGRAM, Shingling, UNIT};
 use crate::algorithm::kit::verify::check;
-use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{RowShape, Signatures};
@@ -185,7 +186,7 @@ fn ladder_key(sorted: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::sign;
+    use crate::testing::examples::sign;
 
     fn keys(typed: &str, text: &str) -> Vec<u128> {
         sign(&LogShingles, typed, text).unwrap().into_iter().map(|row| row.1).collect()

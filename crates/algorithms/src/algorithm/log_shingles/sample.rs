@@ -116,7 +116,7 @@ fn unpack(evidence: &[u64]) -> Option<(u32, &[u64], &[u64])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::similarity;
+    use crate::testing::examples::similarity;
     use dupsift_core::hash::splitmix64;
 
     #[test]

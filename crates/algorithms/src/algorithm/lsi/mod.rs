@@ -23,10 +23,9 @@ mod signs;
 mod svd;
 
 use crate::algorithm::contract::{
-    Algorithm, Corpus, Decided, Facts, Growth, Learner, Needs, SignatureScheme, Signer, Verify,
+    Algorithm, Corpus, Decided, Facts, Growth, Kind, Learner, Needs, ParamSpec, Params, SignatureScheme, Signer, Verify,
 };
 use crate::algorithm::kit::training::{SAMPLE, Sample, frequency_for};
-use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::row::{Pair, Pairs, Signatures, Window};
 use dupsift_text::Analysis;
@@ -210,8 +209,8 @@ impl Verify for LsiSigner<'_> {
 mod tests {
     use super::*;
     use crate::algorithm::contract::Notes;
-    use crate::algorithm::kit::examples::{Emitted, counted, params, sign_with, similarity};
     use crate::corpus::CorpusStats;
+    use crate::testing::examples::{Emitted, counted, params, sign_with, similarity};
     use dupsift_text::{Pipeline, TextOptions};
 
     /// Returns 20 documents on each of two topics. Each document contains eight of the twelve words of its topic.

@@ -17,10 +17,9 @@
 
 mod marks;
 
-use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SignatureScheme, Signer};
+use crate::algorithm::contract::{Algorithm, Corpus, Facts, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer};
 use crate::algorithm::kit::passages::beginning;
 use crate::algorithm::kit::title::longest;
-use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, hash64};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
@@ -265,9 +264,9 @@ impl Signer for MarksSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign, words_of_rows};
-    use crate::algorithm::kit::in_memory::{all_pairs, run_beside};
     use crate::corpus::CorpusStats;
+    use crate::testing::examples::{params, sign, words_of_rows};
+    use crate::testing::in_memory::{all_pairs, run_beside};
     use dupsift_core::hash::splitmix64;
     use dupsift_text::FieldValue;
     use dupsift_text::FieldValue::{NoColumn, Null, Text};

@@ -28,11 +28,11 @@ mod rarest;
 mod shingle_set;
 
 use crate::algorithm::contract::{
-    Algorithm, Corpus, Decided, Facts, FeatureKind, Growth, Needs, SignatureScheme, Signer, Verify,
+    Algorithm, Corpus, Decided, Facts, FeatureKind, Growth, Kind, Needs, ParamSpec, Params, SignatureScheme, Signer,
+    Verify,
 };
 use crate::algorithm::kit::minwise::{Family, SEED, band_keys};
 use crate::algorithm::kit::shingling::{NGRAM, words_of_hashes};
-use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use all_pairs::{AllPairs, SIZE, Size};
 use dupsift_core::error::{Error, Result};
@@ -308,8 +308,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign, words_of_rows};
-    use crate::algorithm::kit::in_memory::{all_pairs, run, texts};
+    use crate::testing::examples::{params, sign, words_of_rows};
+    use crate::testing::in_memory::{all_pairs, run, texts};
     use dupsift_text::{Pipeline, TextOptions};
 
     fn similarity(typed: &str, a: &str, b: &str) -> Option<(f32, u16)> {

@@ -24,8 +24,8 @@
 //! many other documents contain. Documents with the same elements mark the same four elements.
 
 use super::crowds::{Crowds, FIRST, Finding, NEAREST, WHOLE, own_key};
+use crate::algorithm::contract::Params;
 use crate::algorithm::kit::prefix::{Term, rare_first};
-use crate::algorithm::params::Params;
 use dupsift_core::hash::mix64;
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Sketches, Window};
 

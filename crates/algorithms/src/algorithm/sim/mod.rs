@@ -18,10 +18,11 @@
 //! weight=tf_over_df or tf_over_cf, rare words weigh the most, so typos become keywords; `min_df` excludes at least the words that occur in
 //! a single document.
 
-use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
+use crate::algorithm::contract::{
+    Algorithm, Corpus, Facts, Kind, Needs, ParamSpec, Params, SharedKey, SignatureScheme, Signer,
+};
 use crate::algorithm::kit::prefix::{Term, leading, rare_first, rests};
 use crate::algorithm::kit::top_words::Heaviest;
-use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{hash64, md5};

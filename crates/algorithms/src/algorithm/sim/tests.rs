@@ -1,8 +1,8 @@
 //! Tests `sim` on worked examples, and compares it with the definition.
 
 use super::*;
-use crate::algorithm::kit::examples::{params, sign, sign_with, words_of_rows};
-use crate::algorithm::kit::in_memory::{all_pairs, counts, run, texts};
+use crate::testing::examples::{params, sign, sign_with, words_of_rows};
+use crate::testing::in_memory::{all_pairs, counts, run, texts};
 
 fn distance(typed: &str, a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
     let stats = CorpusStats::none();

@@ -16,10 +16,9 @@
 
 mod rule;
 
-use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, Reads, Signer};
-use crate::algorithm::cosine::{HEAVY, JOIN, MAX_DF, PROJECTIONS, TF, VectorSigner, Weighing, idf};
+use crate::algorithm::contract::{Algorithm, Corpus, Facts, Kind, Needs, ParamSpec, Params, Reads, Signer};
+use crate::algorithm::kit::term_vectors::{HEAVY, JOIN, MAX_DF, PROJECTIONS, TF, VectorSigner, Weighing, idf};
 use crate::algorithm::kit::units::Units;
-use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 pub(crate) use rule::RELATE;
 use rule::{PARAMS as RULE, rule};

@@ -1,6 +1,6 @@
 //! The parameters of [`crate::measure::Versions`], the rule that distinguishes versions from pages with the same template.
 
-use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::algorithm::contract::{Kind, ParamSpec, Params};
 use crate::measure::Versions;
 use dupsift_core::error::{Error, Result};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::algorithm::kit::in_memory::{all_pairs, counts, run, texts};
 use crate::measure::cosine;
+use crate::testing::in_memory::{all_pairs, counts, run, texts};
 use dupsift_core::hash::hash64;
 
 /// Checks that a corpus of at least a thousand documents gets a note about the pairs that the threshold excludes, and that the note names
@@ -12,7 +12,7 @@ use dupsift_core::hash::hash64;
 #[test]
 fn texts_inside_of_much_longer_ones_are_named() {
     let stats = crate::corpus::CorpusStats::none();
-    let params = crate::algorithm::kit::examples::params(&VersionsOfTexts, "");
+    let params = crate::testing::examples::params(&VersionsOfTexts, "");
     let notes =
         |documents| VersionsOfTexts.signer(&params, &Corpus::new(documents, &stats)).expect("a signer").scheme().notes;
     assert!(notes(999).is_empty());

@@ -12,7 +12,7 @@ use crate::job::pair::classes::{Classes, Link};
 use crate::job::read::sign::SignedRows;
 use crate::matching::new_documents::NewDocuments;
 use crate::session::Session;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::clusters;
 use dupsift_algorithms::steps::group::{Compared, Equal, EqualKeys, Windows, folds, link_copies};
 use dupsift_core::error::Result;

@@ -19,7 +19,7 @@ use crate::job::run_report::AlgorithmReport;
 use crate::job::saved::{Pairs, Said, SavedState};
 use crate::reading::document::View;
 use crate::session::Session;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 

@@ -16,7 +16,7 @@ use crate::engine::threads::Engine;
 use crate::job::algorithm_state::{AlgorithmState, Found, Step};
 use crate::reading::document::View;
 use crate::session::Session;
-use dupsift_algorithms::steps::bound::{Bound, Check};
+use dupsift_algorithms::recipe::bound::{Bound, Check};
 use dupsift_algorithms::steps::verify::{documents as evidence_of, judge};
 use dupsift_core::error::Result;
 use dupsift_input::{RowFilter, Want};

@@ -22,7 +22,7 @@ use crate::reading::purified_store::KeptPages;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::corpus::CorpusStats;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::plan::Signs;
 use dupsift_algorithms::steps::prefilter::Prefilter;
 use dupsift_core::error::{Error, Result};

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::job::pair::classes::Classes;
 use crate::reading::document::View;
 use crate::session::Session;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::prefilter::Prefilter;
 use dupsift_algorithms::steps::sign::sign;
 use dupsift_core::error::Result;

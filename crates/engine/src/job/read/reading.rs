@@ -18,7 +18,7 @@ use crate::matching::meeting::{Keys, Meeting, MeetingKeys};
 use crate::reading::document::View;
 use crate::reading::read::{PagesSoFar, Restless, Rests};
 use crate::session::Session;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::prefilter::Prefilter;
 use dupsift_core::error::{Error, Result};
 use dupsift_tables::Cell;

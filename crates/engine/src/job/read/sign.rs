@@ -9,7 +9,7 @@ use crate::job::pair::classes::Classes;
 use crate::job::timing::{Sample, Timed};
 use crate::matching::meeting::{Keys, MeetingKeys, Numbered};
 use crate::session::Session;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::prefilter::Prefilter;
 use dupsift_algorithms::steps::sign::{Tally, encode, sign};
 use dupsift_core::error::Result;

@@ -8,7 +8,7 @@ use crate::job::pair::group::Relation;
 use crate::job::read::keep::KeepOrder;
 use crate::reading::ids::Ids;
 use crate::session::Session;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::clusters::Clusters;
 use dupsift_core::error::Result;
 use dupsift_core::row::Docs;

@@ -22,7 +22,7 @@ use crate::job::read::keep::KeepOrder;
 use crate::job::run_report::AlgorithmReport;
 use crate::reading::ids::Ids;
 use crate::session::Session;
-use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::expand::{MatchedBy, Texts, between, equal_texts, of_both, of_class, within};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Docs, Pair, PairLayout, Related};

@@ -10,7 +10,7 @@
 
 mod multiply32;
 
-use crate::algorithm::params::{Kind, ParamSpec};
+use crate::algorithm::contract::{Kind, ParamSpec};
 use dupsift_core::cpu::Level;
 use dupsift_core::hash::{combine, mix64, splitmix64};
 use std::borrow::Cow;

@@ -13,13 +13,11 @@ use dupsift_core::row::{Pair, Pairs, RowLayout, Signatures, Sketches};
 use dupsift_text::{Analysis, FieldValues, Pipeline, TextOptions};
 
 /// Holds the results of a run.
-pub struct Found {
+pub(crate) struct Found {
     /// The pairs by their document numbers.
     pub pairs: BTreeMap<(usize, usize), Pair>,
     /// The number of candidate pairs, each counted once.
     pub candidates: usize,
-    /// The number of comparisons made.
-    pub compared: u64,
     /// The number of comparisons skipped.
     pub left_out: u64,
     /// The documents without a signature, and the reasons.
@@ -28,7 +26,7 @@ pub struct Found {
 
 impl Found {
     /// Returns the document numbers of the pairs.
-    pub fn numbers(&self) -> BTreeSet<(usize, usize)> {
+    pub(crate) fn numbers(&self) -> BTreeSet<(usize, usize)> {
         self.pairs.keys().copied().collect()
     }
 }
@@ -43,7 +41,7 @@ impl Sketches for InMemory {
 }
 
 /// Runs all steps: counts, signs, groups and checks.
-pub fn run(algorithm: &dyn Algorithm, typed: &str, texts: &[String]) -> Found {
+pub(crate) fn run(algorithm: &dyn Algorithm, typed: &str, texts: &[String]) -> Found {
     run_beside(algorithm, typed, texts, &vec![FieldValues::default(); texts.len()])
 }
 
@@ -91,7 +89,7 @@ pub(crate) fn run_beside(
     for group in of_rows(rows, layout.group_width()) {
         windows.group(&group, &mut scratch, |_| false).expect("memory");
     }
-    let Compared { made: compared, left_out, far } = windows.finish();
+    let Compared { left_out, far, .. } = windows.finish();
     let candidates = met.len();
     let pairs = match signer.verify() {
         None => met,
@@ -107,11 +105,11 @@ pub(crate) fn run_beside(
                 .collect()
         }
     };
-    Found { pairs, candidates, compared, left_out: left_out + far, unsigned }
+    Found { pairs, candidates, left_out: left_out + far, unsigned }
 }
 
 /// Returns the counts that the algorithm needs and the counts of all words, stored in files in the folder.
-pub fn count(
+pub(crate) fn count(
     algorithm: &dyn Algorithm,
     typed: &str,
     texts: &[String],
@@ -149,7 +147,7 @@ pub fn count(
 
 /// Returns groups of random texts: each text repeats the previous one with a few words changed, dropped or moved, or starts a new group. A
 /// few words are common and most are rare, as in real text.
-pub fn texts(seed: u64, count: usize, length: usize) -> Vec<String> {
+pub(crate) fn texts(seed: u64, count: usize, length: usize) -> Vec<String> {
     let mut at = 0;
     let mut random = |below: u64| {
         at += 1;
@@ -178,7 +176,7 @@ pub fn texts(seed: u64, count: usize, length: usize) -> Vec<String> {
 }
 
 /// Returns the number of occurrences of each word in each text. Words are separated by single spaces.
-pub fn counts(texts: &[String]) -> Vec<BTreeMap<&str, f64>> {
+pub(crate) fn counts(texts: &[String]) -> Vec<BTreeMap<&str, f64>> {
     let mut all = Vec::new();
     for text in texts {
         let mut counts = BTreeMap::new();

@@ -262,10 +262,10 @@ impl Packer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::cosine::vector::idf;
-    use crate::algorithm::kit::examples::counted;
     use crate::algorithm::kit::prefix::Term;
+    use crate::algorithm::kit::term_vectors::vector::idf;
     use crate::algorithm::kit::units::Units;
+    use crate::testing::examples::counted;
     use dupsift_core::hash::{hash64, splitmix64};
 
     const WORDS: Units = Units { name: "word", han_only: false };

@@ -10,9 +10,11 @@
 //! form=url        "https://www.a.org/?utm_source=x" == "http://a.org/"
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, SignatureScheme, Signer};
-use super::kit::address;
-use super::params::{Kind, ParamSpec, Params};
+mod address;
+
+use crate::algorithm::contract::{
+    Algorithm, Corpus, Facts, Key, KeySigner, Kind, ParamSpec, Params, SignatureScheme, Signer,
+};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::Digest;
 use dupsift_core::row::Reason;
@@ -106,7 +108,7 @@ impl KeySigner for ExactSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{D1, D2, key};
+    use crate::testing::examples::{D1, D2, key};
 
     #[test]
     fn worked_examples() {

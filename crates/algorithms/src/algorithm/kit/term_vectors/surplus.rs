@@ -94,9 +94,9 @@ mod tests {
 
     use super::*;
     use crate::algorithm::kit::by_count::ByCount;
-    use crate::algorithm::kit::in_memory;
     use crate::algorithm::kit::units::Units;
     use crate::corpus::CorpusStats;
+    use crate::testing::in_memory;
     use dupsift_core::hash::hash64;
     use dupsift_text::{Pipeline, TextOptions};
 

@@ -99,12 +99,12 @@ impl<'e> Side<'e> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::cosine::vector::{Vector, Weighed};
     use crate::algorithm::kit::by_count::ByCount;
-    use crate::algorithm::kit::examples::counted;
     use crate::algorithm::kit::prefix::Term;
+    use crate::algorithm::kit::term_vectors::vector::{Vector, Weighed};
     use crate::algorithm::kit::units::Units;
     use crate::corpus::CorpusStats;
+    use crate::testing::examples::counted;
     use dupsift_core::hash::hash64;
     use dupsift_text::{Pipeline, TextOptions};
 
