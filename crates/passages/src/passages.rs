@@ -234,7 +234,9 @@ fn of_runs(text: &str, length: u32, cut_at: CutAt, repeats: &[Repeat], first: &m
             },
             None => {
                 let Some(repeat) = overlapping().next() else { continue };
-                let first = (repeat.first_doc, repeat.first_start);
+                // The first run that reaches into the remaining part.
+                let ahead = (start + 1).saturating_sub(u64::from(repeat.position) + length);
+                let first = (repeat.first_doc, repeat.first_start + ahead as u32);
                 Found { place, positions, copies: copies(&mut overlapping()), first }
             }
         });

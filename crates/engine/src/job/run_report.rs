@@ -269,8 +269,8 @@ pub struct CutReport {
     pub characters_kept: u64,
     /// The number of documents that were removed because too little text remained.
     pub emptied: u64,
-    /// The number of units or runs that are kept because it is not known whether their first copy is. They depend on a long chain of
-    /// passages, each of which overlaps the next.
+    /// The number of units or runs that are kept because it is not known whether their first copy is. They depend on a long chain or a
+    /// circle of passages, each of which overlaps the next.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub undecided: u64,
     /// The number of kept documents that have several lines and no blank line, counted with `--cut paragraphs`.
@@ -292,7 +292,7 @@ impl CutReport {
         }
         if self.undecided > 0 {
             warnings.push(format!(
-                "{passages_were} kept, because they overlap a long chain of other repeated passages; another run over deduped/ finds them",
+                "{passages_were} kept, because they depend on a long chain or a circle of overlapping repeats; another run over deduped/ finds them",
                 passages_were = counted_as(self.undecided, "repeat was|repeats were")
             ));
         }
