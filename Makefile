@@ -14,8 +14,10 @@
 #   make test-environments                                         run the tests with umask 002 and 077, as an ordinary user, without a home
 #
 #   make wheel                                                     build the Python package, which includes the program, in dist
-#   make dist                                                      build the files of a release in dist, and check the Dockerfile
+#   make dist                                                      build the files of a release in dist, fully optimized; check the Dockerfile
+#   make test-dist                                                 test them, as root with debootstrap also in Debian 11
 #   make book                                                      build the manual in docs/ as a book, in out/book
+#   make packages                                                  install the Debian packages that make test uses
 #   make venv                                                      install the Python packages for tests and scripts into .venv
 #   make clean                                                     remove everything that was built or installed
 #
@@ -45,7 +47,7 @@ export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA RUN WRITE PYTHON
 # The interpreter for tests; it has packages that read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark python-spark dist test environments crate test-browser test-environments lint fmt unused-pub clippy doc unit python lab instructions golden book venv clean
+.PHONY: help dedup wheel spark python-spark dist test-dist checksums packages test environments crate test-browser test-environments lint fmt unused-pub clippy doc unit python lab instructions golden book venv clean
 .NOTPARALLEL:
 
 help:
@@ -75,7 +77,17 @@ wheel: .venv-wheel/ready
 	"$(WHEEL_PYTHON)" -m maturin build --release --locked --compression-level 9 --manifest-path python/Cargo.toml --out dist
 
 dist: .venv-dist/ready
-	sh scripts/dist.sh "$(CURDIR)/.venv-dist/bin/python" "$(PROGRAM)"
+	sh scripts/dist.sh "$(CURDIR)/.venv-dist/bin/python"
+	@$(MAKE) --no-print-directory checksums
+
+checksums:
+	cd dist && rm -f SHA256SUMS && sha256sum -- * >SHA256SUMS
+
+test-dist: .venv/ready .venv-frames/ready
+	PYTHON="$(PYTHON)" sh scripts/test_dist.sh "$(FRAMES_PYTHON)"
+
+packages:
+	@sh scripts/packages.sh
 
 test:
 	@sh scripts/test.sh "$(FRAMES_PYTHON)" "$(SPARK_PYTHON)" "$(BROWSER_PYTHON)"
@@ -174,4 +186,4 @@ venv: .venv/ready
 
 clean:
 	$(CARGO) clean
-	rm -rf .venv .venv-browser .venv-dist .venv-frames .venv-peers .venv-spark .venv-wheel .mdbook dist
+	rm -rf .venv .venv-browser .venv-dist .venv-frames .venv-peers .venv-spark .venv-wheel .debian-11 .mdbook dist

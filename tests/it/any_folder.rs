@@ -158,7 +158,7 @@ fn a_run_with_relative_paths_prints_commands_that_work_in_any_folder() {
             "--algorithms",
             "exact",
         ]);
-        let bin = Path::new(env!("CARGO_BIN_EXE_dupsift"));
+        let bin = Path::new(crate::kit::built());
         command.current_dir(&home).env("DUPSIFT", bin);
         Ran::of(command.output().unwrap())
     };

@@ -286,9 +286,9 @@ impl Desk {
             symlink(root().join(name), here.join(name)).unwrap();
         }
         let bin = made("bin");
-        symlink(env!("CARGO_BIN_EXE_dupsift"), bin.join("dupsift")).unwrap();
+        symlink(crate::kit::built(), bin.join("dupsift")).unwrap();
         made("target/release");
-        symlink(env!("CARGO_BIN_EXE_dupsift"), here.join("target/release/dupsift")).unwrap();
+        symlink(crate::kit::built(), here.join("target/release/dupsift")).unwrap();
         made("usr/local");
         symlink(&bin, here.join("usr/local/bin")).unwrap();
         made("var/log");

@@ -249,7 +249,7 @@ fn a_limit_of_open_files_is_named_and_sets_no_file_aside() {
     for limit in [6, 8, 10, 12, 14, 16, 18, 128] {
         let script = format!("ulimit -n {limit}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
-        command.args(["-c", &script, env!("CARGO_BIN_EXE_dupsift"), "run"]).arg(samples());
+        command.args(["-c", &script, crate::kit::built(), "run"]).arg(samples());
         command.args(["--algorithms", "exact,minhash,tf_idf", "--threads", "4", "--memory", "256MiB"]);
         let output = command.args(["--no-progress", "--overwrite", "--out"]).arg(&out).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -275,7 +275,7 @@ fn a_full_disk_is_a_clear_error_and_leaves_nothing() {
     for (blocks, algorithms) in [(1, ALL), (16, ALL), (40, ALL), (48, "three_plus_five")] {
         let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
-        command.args(["-c", &script, env!("CARGO_BIN_EXE_dupsift"), "run"]).arg(samples());
+        command.args(["-c", &script, crate::kit::built(), "run"]).arg(samples());
         command.args(["--algorithms", algorithms, "--threads", "2", "--memory", "48MiB", "--no-progress", "--out"]);
         command.arg(&out);
         let output = command.output().unwrap();

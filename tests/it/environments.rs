@@ -19,7 +19,7 @@ struct Place {
 impl Place {
     fn new(umask: &'static str) -> Place {
         let folder = tempfile::tempdir().unwrap();
-        let program = env!("CARGO_BIN_EXE_dupsift").into();
+        let program = crate::kit::built().into();
         let place = Place { folder, umask, program, set: Vec::new(), unset: Vec::new() };
         let sentence = |at: usize| format!("Предложение {at} говорит о числе {}. ", at * 7);
         let text = |from: usize| (from..from + 12).map(sentence).collect::<String>();
@@ -143,7 +143,7 @@ fn the_program_may_be_installed_anywhere() {
     fs::create_dir(&folder).unwrap();
     place.program = folder.join("dupsift");
     // A link to the same file needs no space; a copy is made if the build folder is on another disk.
-    let built = env!("CARGO_BIN_EXE_dupsift");
+    let built = crate::kit::built();
     fs::hard_link(built, &place.program).or_else(|_| fs::copy(built, &place.program).map(drop)).unwrap();
     let set = |mode| fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
     set(0o555);

@@ -269,7 +269,7 @@ fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
     for name in ["out", "out.held"] {
         std::fs::rename(place.at(name), made.join(name)).unwrap();
     }
-    let ran = python("tests/killed.py").arg(env!("CARGO_BIN_EXE_dupsift")).arg(&made).output().unwrap();
+    let ran = python("tests/killed.py").arg(crate::kit::built()).arg(&made).output().unwrap();
     let said = Ran::of(ran).ends_with(0).stdout;
     let counts: Vec<usize> = said.split(' ').filter_map(|word| word.parse().ok()).collect();
     assert!(counts.len() == 2 && counts[0] > 50 && counts[1] > 8, "{said}");
@@ -322,7 +322,7 @@ fn make_dedup_fails_on_a_held_result_and_takes_losses_with_a_notice() {
     // Stands in for cargo, because the program is already built.
     let cargo = place.at("cargo");
     let words = "#!/bin/sh\n[ \"$1\" = build ] && exit 0\nwhile [ \"$1\" != -- ]; do shift; done; shift\nexec";
-    std::fs::write(&cargo, format!("{words} '{}' \"$@\"\n", env!("CARGO_BIN_EXE_dupsift"))).unwrap();
+    std::fs::write(&cargo, format!("{words} '{}' \"$@\"\n", crate::kit::built())).unwrap();
     std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).unwrap();
     let make = || {
         let mut make = std::process::Command::new("make");

@@ -44,7 +44,7 @@ impl Runs {
         let mut command = Command::new("sh");
         command.arg(script()).args(first).arg(self.at("corpus")).arg(self.at("out")).arg(name);
         command.args(["--", "--memory", "512MiB", "--threads", "2", "--guard-rows", "100", "--corpus", "keep"]);
-        command.env("DUPSIFT", self.at("dupsift")).env("PROGRAM", env!("CARGO_BIN_EXE_dupsift")).env("KEEP", "2");
+        command.env("DUPSIFT", self.at("dupsift")).env("PROGRAM", crate::kit::built()).env("KEEP", "2");
         command.env("CRASH", self.at("crash")).env("WORK", self.at(&format!("out/.{name}.dupsift-work")));
         command
     }
@@ -74,7 +74,7 @@ fn the_program_prints_the_script_and_it_runs() {
     write_docs(&at("corpus/a.parquet"), &numbered(vec!["one text", "another text"]), 10);
     let mut run = Command::new("sh");
     run.arg(at("nightly.sh")).arg(at("corpus")).arg(at("out")).arg("monday");
-    run.env("DUPSIFT", env!("CARGO_BIN_EXE_dupsift"));
+    run.env("DUPSIFT", crate::kit::built());
     Ran::of(run.output().unwrap()).ends_with(0).says(&["monday is published"]);
     assert_eq!(names_in(&at("out")), [".nightly.lock", ".nightly.published", "latest", "monday"]);
 }
@@ -214,7 +214,7 @@ fn a_run_that_was_not_listed_yet_is_the_newest() {
 #[test]
 fn an_older_run_that_is_accepted_does_not_move_latest_back() {
     let runs = Runs { folder: tempfile::tempdir().unwrap() };
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), runs.at("dupsift")).unwrap();
+    std::os::unix::fs::symlink(crate::kit::built(), runs.at("dupsift")).unwrap();
     let text_of = |at: usize| (0..60).map(|n| format!("w{at}x{n}")).collect::<Vec<_>>().join(" ");
     write_docs(&runs.at("corpus/a.parquet"), &numbered((0..300).map(text_of)), 500);
     // One source consists of copies of the same page, and is then removed again.
@@ -244,7 +244,7 @@ fn an_older_run_that_is_accepted_does_not_move_latest_back() {
 #[test]
 fn a_link_in_place_of_the_list_is_not_written_to() {
     let runs = Runs { folder: tempfile::tempdir().unwrap() };
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), runs.at("dupsift")).unwrap();
+    std::os::unix::fs::symlink(crate::kit::built(), runs.at("dupsift")).unwrap();
     write_docs(&runs.at("corpus/a.parquet"), &sample_docs()[..50], 500);
     std::fs::create_dir(runs.at("out")).unwrap();
     for name in ["first", "second"] {
@@ -272,7 +272,7 @@ fn a_link_in_place_of_the_list_is_not_written_to() {
 fn a_second_run_in_one_folder_is_reported() {
     let runs = Runs { folder: tempfile::tempdir().unwrap() };
     std::fs::create_dir(runs.at("out")).unwrap();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), runs.at("dupsift")).unwrap();
+    std::os::unix::fs::symlink(crate::kit::built(), runs.at("dupsift")).unwrap();
     let lock = std::fs::File::create(runs.at("out/.nightly.lock")).unwrap();
     lock.lock().unwrap();
     runs.run("2026-11-20").ends_with(75).says(&["another run is in progress"]);
@@ -283,7 +283,7 @@ fn a_second_run_in_one_folder_is_reported() {
 #[test]
 fn runs_with_an_index_are_added_once_they_are_published() {
     let runs = Runs { folder: tempfile::tempdir().unwrap() };
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), runs.at("dupsift")).unwrap();
+    std::os::unix::fs::symlink(crate::kit::built(), runs.at("dupsift")).unwrap();
     let run = |name: &str, more: &[&str]| Ran::of(runs.indexed(name, more).output().unwrap());
     let docs = sample_docs();
     let cut = |from: usize, to: usize| {
@@ -350,7 +350,7 @@ fn the_line_for_cron_works_as_it_is_printed() {
     for path in ["usr/local/bin", "usr/local/lib/dupsift", "data/crawl/today", "bin"] {
         std::fs::create_dir_all(machine(path)).unwrap();
     }
-    symlink(env!("CARGO_BIN_EXE_dupsift"), machine("usr/local/bin/dupsift")).unwrap();
+    symlink(crate::kit::built(), machine("usr/local/bin/dupsift")).unwrap();
     symlink(script(), machine("usr/local/lib/dupsift/nightly.sh")).unwrap();
     std::fs::write(machine("bin/date"), "#!/bin/sh\n[ \"$*\" = +%F ] && echo \"$TODAY\"\n").unwrap();
     std::fs::set_permissions(machine("bin/date"), std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -578,7 +578,7 @@ fn as_another_user(folder: &Path) -> Option<impl Fn(&[&str]) -> Ran + use<>> {
     mode(folder, 0o755);
     std::fs::create_dir(folder.join("theirs")).unwrap();
     mode(&folder.join("theirs"), 0o777);
-    let program = env!("CARGO_BIN_EXE_dupsift");
+    let program = crate::kit::built();
     let user = ["--reuid=65534", "--regid=65534", "--clear-groups", program];
     let command = move |arguments: &[&str]| {
         let mut command = std::process::Command::new("setpriv");

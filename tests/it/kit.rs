@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow::array::AsArray;
 use arrow::array::{Array, ArrayRef, RecordBatch, StringArray};
@@ -53,9 +53,17 @@ impl Ran {
     }
 }
 
+/// Returns the path of the program that is tested: `DUPSIFT_PROGRAM`, such as one that `make dist` built, or else the one that cargo built
+/// for these tests.
+pub(crate) fn built() -> &'static str {
+    static BUILT: LazyLock<String> =
+        LazyLock::new(|| std::env::var("DUPSIFT_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_dupsift").to_owned()));
+    &BUILT
+}
+
 /// Returns a command that runs the program in a neutral environment.
 pub(crate) fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dupsift"));
+    let mut command = Command::new(built());
     command.env("NO_COLOR", "1").env_remove("RUST_LOG");
     command
 }

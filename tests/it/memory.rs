@@ -12,7 +12,7 @@ fn held(shapes: &str, verbs: &str, threads: &str) {
     }
     let folder = tempfile::tempdir().unwrap();
     let mut command = python("benches/lab/hostile.py");
-    command.arg(folder.path()).args(["--dupsift", env!("CARGO_BIN_EXE_dupsift"), "--small"]);
+    command.arg(folder.path()).args(["--dupsift", crate::kit::built(), "--small"]);
     command.args(["--shapes", shapes, "--verbs", verbs, "--threads", threads]);
     let output = command.output().unwrap();
     let (table, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

@@ -175,7 +175,7 @@ fn runs_inside_the_corpus_do_not_remove_it() {
     let nightly = |name: &str| {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/nightly.sh");
         let mut command = std::process::Command::new("sh");
-        command.env("DUPSIFT", env!("CARGO_BIN_EXE_dupsift")).arg(script).arg(&corpus).arg(corpus.join("dedup"));
+        command.env("DUPSIFT", crate::kit::built()).arg(script).arg(&corpus).arg(corpus.join("dedup"));
         command.arg(name).args(["--", "--corpus", "keep", "--threads", "2"]);
         Ran::of(command.output().unwrap()).ends_with(0);
     };

@@ -215,7 +215,7 @@ fn where_threads_cannot_be_started_fewer_do_or_a_message_says_so() {
     }
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
     let binary = folder.path().join("dupsift");
-    std::fs::copy(env!("CARGO_BIN_EXE_dupsift"), &binary).unwrap();
+    std::fs::copy(crate::kit::built(), &binary).unwrap();
     for (at, limit) in [3, 6, 12].into_iter().enumerate() {
         let mut command = Command::new(&binary);
         let out = format!("out{limit}");

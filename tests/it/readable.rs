@@ -36,7 +36,7 @@ impl Place {
     #[track_caller]
     fn typed(&self, words: &[&str], code: i32) -> Ran {
         let mut command = Command::new("sh");
-        command.args(["-c", "umask 022; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_dupsift")]).args(words);
+        command.args(["-c", "umask 022; exec \"$0\" \"$@\"", crate::kit::built()]).args(words);
         command.current_dir(self.0.path()).env("NO_COLOR", "1").env_remove("RUST_LOG");
         if words[0] == "run" {
             command.args(["--threads", "2", "--memory", "256MiB", "--no-progress"]);
@@ -131,7 +131,7 @@ fn standard_input_counts_if_it_is_a_file() {
         let mut command = Command::new("sh");
         let tail = format!("\"$0\" run - --out {out} --corpus keep --algorithms exact --no-progress");
         command
-            .args(["-c", &format!("umask 022; {}", how.replace("RUN", &tail)), env!("CARGO_BIN_EXE_dupsift")])
+            .args(["-c", &format!("umask 022; {}", how.replace("RUN", &tail)), crate::kit::built()])
             .current_dir(place.0.path());
         Ran::of(command.output().unwrap()).ends_with(0);
     };

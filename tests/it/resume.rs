@@ -306,10 +306,10 @@ fn a_run_may_begin_anew_and_another_program_takes_nothing_up() {
     let place = Place::new();
     place.killed_in("write tables", &[]);
     let other = place.folder.path().join("other");
-    let mut bytes = std::fs::read(env!("CARGO_BIN_EXE_dupsift")).unwrap();
+    let mut bytes = std::fs::read(crate::kit::built()).unwrap();
     bytes.push(0);
     std::fs::write(&other, bytes).unwrap();
-    let permissions = std::fs::metadata(env!("CARGO_BIN_EXE_dupsift")).unwrap().permissions();
+    let permissions = std::fs::metadata(crate::kit::built()).unwrap().permissions();
     std::fs::set_permissions(&other, permissions).unwrap();
     let mut command = Command::new(&other);
     command.args(place.command(&[]).get_args());

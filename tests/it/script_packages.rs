@@ -115,7 +115,7 @@ fn a_script_without_its_packages_goes_to_those_of_make_or_says_so() {
 #[test]
 fn long_documents_of_one_size_have_a_cost_and_no_growth() {
     let mut command = Command::new("python3");
-    command.arg(root().join("benches/lab/long_documents.py")).args(["--dupsift", env!("CARGO_BIN_EXE_dupsift")]);
+    command.arg(root().join("benches/lab/long_documents.py")).args(["--dupsift", crate::kit::built()]);
     command.args(["--shapes", "zipf", "--megabytes", "0.002", "--algorithms", "exact"]);
     let told = Ran::of(command.output().unwrap()).ends_with(0).stdout;
     let row = told.lines().find(|line| line.starts_with("| `exact` |")).unwrap();

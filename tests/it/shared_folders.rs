@@ -160,7 +160,7 @@ fn links_in_a_work_folder_are_not_followed() {
     fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
     let script = r#"cat corpus.jsonl | "$0" run - --out out --algorithms exact,minhash --checkpoint 0s --no-progress"#;
     let mut command = Command::new("sh");
-    command.args(["-c", script, env!("CARGO_BIN_EXE_dupsift")]).current_dir(place.0.path());
+    command.args(["-c", script, crate::kit::built()]).current_dir(place.0.path());
     Ran::of(command.output().unwrap()).ends_with(0);
     place.victim_stays();
     assert_eq!(record(&place.at("out"))["documents"]["rows"], 60);
@@ -190,7 +190,7 @@ fn nobody_else_may_write_where_a_result_is_made() {
     let place = Place::new();
     let script = r#"umask 0; exec "$0" run corpus.jsonl --out shared/out --work shared --algorithms all --no-progress"#;
     let mut command = Command::new("sh");
-    command.args(["-c", script, env!("CARGO_BIN_EXE_dupsift")]).current_dir(place.0.path());
+    command.args(["-c", script, crate::kit::built()]).current_dir(place.0.path());
     let mut child = command.stdout(std::process::Stdio::null()).spawn().unwrap();
     let mut seen = Vec::new();
     while child.try_wait().unwrap().is_none() {
@@ -221,7 +221,7 @@ fn an_index_has_the_rights_of_the_umask() {
             }
             let run = format!("umask {umask}; exec \"$0\" run {corpus} --out {out} --index seen --no-progress");
             let mut command = Command::new("sh");
-            command.args(["-c", &run, env!("CARGO_BIN_EXE_dupsift")]).current_dir(place.0.path());
+            command.args(["-c", &run, crate::kit::built()]).current_dir(place.0.path());
             Ran::of(command.output().unwrap()).ends_with(0);
         }
         for kind in ["batches", "rows", "statistics"] {

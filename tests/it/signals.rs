@@ -135,7 +135,7 @@ fn a_signal_that_the_process_was_started_to_ignore_is_ignored() {
     endless(&folder.path().join("a.jsonl.gz"));
     let mut command = Command::new("sh");
     command.current_dir(folder.path()).args(["-c", "trap '' HUP; exec \"$0\" run a.jsonl.gz --out out"]);
-    let mut child = command.arg(env!("CARGO_BIN_EXE_dupsift")).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command.arg(crate::kit::built()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(700));
     ask(&child, "-HUP");
     std::thread::sleep(Duration::from_millis(700));

@@ -5,7 +5,7 @@
 #[test]
 fn the_command_line_answers_as_written() {
     let cases = trycmd::TestCases::new();
-    cases.register_bin("dupsift", std::path::Path::new(env!("CARGO_BIN_EXE_dupsift")));
+    cases.register_bin("dupsift", std::path::Path::new(crate::kit::built()));
     // The result must not depend on the environment of the developer's terminal.
     cases.env("NO_COLOR", "1").env("RUST_LOG", "").env("COLUMNS", "100");
     cases.case("tests/cmd/*.trycmd").case("tests/cmd/*.toml");
