@@ -23,6 +23,17 @@ if [ -n "$missing" ] && [ "${CI:-}" = true ]; then
   exit 1
 fi
 
+# Says first what is needed, what is left out and how long it takes.
+needed=
+for name in cargo cc rustfmt cargo-clippy; do command -v $name >/dev/null 2>&1 || needed="$needed $name"; done
+"${PYTHON:-python3}" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || needed="$needed python-3.11-or-later"
+if [ -n "$needed" ]; then
+  echo "make test needs:$needed (Rust comes with rustup, rustfmt and clippy by: rustup component add rustfmt clippy)" >&2
+  exit 1
+fi
+echo "The first time, this takes about 25 minutes on two cores, and 8 GB on disk; Python packages are installed inside this folder."
+skipped "will be skipped"
+
 # Clippy runs while pip waits for the network.
 make --no-print-directory environments >out/test-environments.log 2>&1 &
 environments=$!

@@ -14,8 +14,8 @@ inside() { chroot "$folder" env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/
 if [ ! -x "$folder/usr/local/bin/python3.11" ]; then
   echo "deb-src $mirror bookworm main" >"$folder/etc/apt/sources.list.d/source.list"
   inside apt-get -qq update
-  inside apt-get -qq -y --no-install-recommends install build-essential dpkg-dev libbz2-dev libffi-dev liblzma-dev libsqlite3-dev libssl-dev zlib1g-dev
-  inside sh -c 'cd /usr/src && apt-get -qq source --download-only python3.11 && mkdir -p python && tar -C python --strip-components 1 -xJf python3.11_*.orig.tar.xz'
+  inside apt-get -qq -y --no-install-recommends install build-essential dpkg-dev libbz2-dev libffi-dev liblzma-dev libsqlite3-dev libssl-dev zlib1g-dev >/dev/null
+  inside sh -c 'cd /usr/src && apt-get -qq source --download-only python3.11 && mkdir -p python && tar -C python --strip-components 1 -xf python3.11_*.orig.tar.?z'
   inside sh -c 'cd /usr/src/python && ./configure -q && make -s -j"$(nproc)" >make.log 2>&1 && make -s install >>make.log 2>&1'
 fi
 

@@ -4,7 +4,7 @@
 
     result = ds.run("data/*.parquet", out="dedup/")              # files, like the command line
     result = ds.dedup(frame, text_column="body", id_column="url")              # a frame: Polars, pandas, PyArrow, DuckDB, datasets
-    clean = frame.filter(pl.Series(result.kept_mask))            # one boolean per row, in the order of the frame
+    clean = frame.filter(result.kept_mask)                       # one boolean per row, in the order of the frame
 
 No function changes its input. The package has no dependencies: tables are passed through the Arrow PyCapsule interface, which Polars,
 pandas, PyArrow and DuckDB read. Long-running functions release the GIL, stop within two seconds after Ctrl-C, and log to

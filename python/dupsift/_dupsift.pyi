@@ -57,8 +57,8 @@ class Column:
     """A column of booleans or row numbers (Int64).
 
     It is a sequence of ``bool`` or ``int`` with slices and element-wise comparisons (``column[:10]``, ``column == 3``); booleans also support
-    ``~``, ``&``, ``|`` and ``^``. Arrow (``polars.Series(column)``, ``pyarrow.array(column)``) and numpy (``numpy.asarray(column)``) accept it
-    as an array.
+    ``~``, ``&``, ``|`` and ``^``. pandas (``frame[column]``) and Polars (``frame.filter(column)``) accept booleans as a mask, and Arrow
+    (``polars.Series(column)``, ``pyarrow.array(column)``) and numpy (``numpy.asarray(column)``) accept both as an array.
     """
 
     @property
@@ -99,6 +99,15 @@ class Column:
 
     def to_numpy(self) -> Any:
         """Returns the values as a read-only numpy array. Raises ImportError if numpy is not installed."""
+
+    def __call__(self, frame: object, /) -> Any:
+        """Returns the values as a numpy array, for pandas, which calls a callable indexer with the frame."""
+
+    def count(self, value: object) -> int:
+        """Returns how often a value is in the column."""
+
+    def index(self, value: object) -> int:
+        """Returns the first row with a value. Raises ValueError if there is none."""
 
     def __reduce__(self) -> tuple[Any, ...]: ...
     @staticmethod

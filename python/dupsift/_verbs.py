@@ -112,7 +112,7 @@ def dedup(
     Raises TypeError for an object that is not a frame, and otherwise the same exceptions as ``run``.
 
         result = dupsift.dedup(frame, text_column="body", id_column="url", algorithms="exact,minhash")
-        clean = frame.filter(polars.Series(result.kept_mask))
+        clean = frame.filter(result.kept_mask)
         clean = dupsift.dedup(texts).filter(texts)
     """
     if texts_of(frame) is not None and (text_column != "text" or id_column is not None):

@@ -211,6 +211,24 @@ impl Column {
         py.import("numpy")?.call_method1("frombuffer", (self.tobytes(py), self.dtype()))
     }
 
+    /// Returns the values as a NumPy array. pandas calls an indexer that is callable, so `frame[column]` takes rows by their flags, while it
+    /// takes any other sequence for names of columns.
+    fn __call__<'py>(&self, py: Python<'py>, frame: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let _ = frame;
+        self.to_numpy(py)
+    }
+
+    /// Returns how often a value is in the column.
+    fn count(&self, value: &Bound<'_, PyAny>) -> usize {
+        number(value).map_or(0, |value| self.numbers().filter(|one| *one == value).count())
+    }
+
+    /// Returns the first row with a value.
+    fn index(&self, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let row = number(value).and_then(|value| self.numbers().position(|one| one == value));
+        row.ok_or_else(|| PyValueError::new_err(format!("{value} is not in the column")))
+    }
+
     #[pyo3(signature = (dtype=None, copy=None))]
     fn __array__<'py>(
         &self,

@@ -17,6 +17,7 @@ mod table;
 mod verbs;
 
 use pyo3::prelude::*;
+use pyo3::types::PySequence;
 
 /// The extension module of the `dupsift` package.
 #[pymodule]
@@ -25,6 +26,8 @@ fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     call::set_up();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<columns::Column>()?;
+    // Polars accepts a `collections.abc.Sequence` of booleans as a mask.
+    PySequence::register::<columns::Column>(module.py())?;
     module.add_class::<table::Table>()?;
     module.add_class::<seen::Seen>()?;
     module.add_class::<frame::FrameFolder>()?;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unittest
+from collections.abc import Sequence
 from typing import Any
 
 import dupsift as ds
@@ -154,6 +155,8 @@ class Frames(FrameCase):
         result = self.check(frame)
         self.check(pl.concat([frame[:2], frame[2:]], rechunk=False))
         self.assertEqual(frame.filter(pl.Series(result.kept_mask))["url"].to_list(), ["u0", "u1", "u3", "u4"])
+        self.assertEqual(frame.filter(result.kept_mask)["url"].to_list(), ["u0", "u1", "u3", "u4"])
+        self.assertEqual(frame[result.kept_rows]["url"].to_list(), ["u0", "u1", "u3", "u4"])
         self.assertEqual(frame[pl.Series(result.kept_rows)]["url"].to_list(), ["u0", "u1", "u3", "u4"])
         self.assertEqual(pl.DataFrame(result.pairs("exact"))["id_a"].to_list(), ["u0", "u1"])
         self.assertEqual(result.clusters().to_polars().columns, result.clusters().columns)
@@ -180,6 +183,13 @@ class Frames(FrameCase):
         frame = pd.DataFrame(COLUMNS)
         result = self.check(frame)
         self.assertEqual(list(frame[result.kept_mask.to_numpy()]["url"]), ["u0", "u1", "u3", "u4"])
+        for kept in (frame[result.kept_mask], frame.loc[result.kept_mask], frame.iloc[result.kept_mask], frame.iloc[result.kept_rows]):
+            self.assertEqual(list(kept["url"]), ["u0", "u1", "u3", "u4"])
+        self.assertEqual(list(frame["url"][~result.kept_mask]), ["u2"])
+        self.assertEqual((result.kept_mask.count(False), result.kept_mask.index(False), True in result.kept_mask), (1, 2, True))
+        self.assertIsInstance(result.kept_mask, Sequence)
+        with self.assertRaisesRegex(ValueError, "7 is not in the column"):
+            result.kept_mask.index(7)
         self.assertEqual(list(frame.iloc[result.kept_rows]["url"]), ["u0", "u1", "u3", "u4"])
         self.assertEqual(np.asarray(result.kept_rows).dtype, np.int64)
         self.assertEqual(list(result.removed().to_pandas()["kept_id"]), ["u0", "u1"])
