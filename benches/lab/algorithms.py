@@ -88,9 +88,9 @@ def together(page):
     for one in algorithms:
         for reason, count in sorted(one["unsigned"].items()):
             page.say(f"| `{one['label']}` | {reason} | {count} |")
-    shared = sum(stage["cpu_seconds"] for stage in record["stages"] if stage["stage"] in ("count", "sign", "recall kept words", "take notes", "read candidates"))
+    shared = sum(stage["cpu_seconds"] for stage in record["stages"] if stage["stage"] in ("count", "sign", "read saved words", "collect training data", "read candidates"))
     own = sum(one["sign_seconds"] for one in algorithms)
-    for stage, what in (("take notes", "Notes to learn from"), ("read candidates", "What checks need of the documents in candidate pairs")):
+    for stage, what in (("collect training data", "Notes to learn from"), ("read candidates", "What checks need of the documents in candidate pairs")):
         written = sum(one["spilled_bytes"] for one in record["stages"] if one["stage"] == stage)
         page.say("", f"{what}: {mebibytes(written)} MiB in temporary files.")
     page.say("", f"Reading, tokenizing and signing take {shared:.1f} CPU seconds, of which signing about {own:.1f}.", "")

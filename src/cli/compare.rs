@@ -53,7 +53,11 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
         return Ok(Exit::Done);
     }
     // Pairs are judged after the tables are written.
-    legs.push(Leg { stages: vec!["pool", "read judged", "judge", "oracle"], count: 4, work: 0.5 });
+    legs.push(Leg {
+        stages: vec!["collect pairs", "read sampled documents", "judge", "compare all pairs"],
+        count: 4,
+        work: 0.5,
+    });
     progress.follow(legs);
     let compared = study::compare(options, inputs, progress, &cancel, &page)?;
     let exit = Exit::of_report(&compared.run);

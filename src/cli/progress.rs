@@ -1,7 +1,7 @@
 //! Shows progress, as one bar per stage on a terminal and as occasional log lines otherwise.
 //!
 //! ```text
-//! stage 1 of 6: sign [==========>          ] 51,200/100,000 documents, 8,214/s, 6s left, 40s of all
+//! stage 1 of 6: sign [==========>          ] 51,200/100,000 documents, 8,214/s, 6s left (40s total)
 //! ```
 
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ fn said(event: &Event<'_>) -> (String, String) {
     let left = seconds_left.map(|seconds| HumanDuration(Duration::from_secs_f64(seconds.clamp(0.0, 1e9))));
     (
         format!("stage {leg} of {legs}: {}", event.stage),
-        left.map_or_else(String::new, |left| format!(", {left:#} of all")),
+        left.map_or_else(String::new, |left| format!(" ({left:#} total)")),
     )
 }
 
@@ -152,12 +152,12 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_says_which_stage_of_the_job_it_is_and_what_is_left_of_all() {
+    fn a_bar_says_which_stage_of_the_job_it_is_and_the_total_time_left() {
         let whole =
             |seconds_left| Event { whole: Some(Whole { leg: 2, legs: 7, seconds_left }), ..event(1, 0, 0.0, false) };
         assert_eq!(said(&event(1, 0, 0.0, false)), ("sign".to_owned(), String::new()));
         assert_eq!(said(&whole(None)), ("stage 2 of 7: sign".to_owned(), String::new()));
-        assert_eq!(said(&whole(Some(40.2))).1, ", 40s of all");
+        assert_eq!(said(&whole(Some(40.2))).1, " (40s total)");
     }
 
     #[test]

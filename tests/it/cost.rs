@@ -111,7 +111,7 @@ fn a_text_is_read_as_often_as_the_method_needs() {
         let (_done, record) = run(algorithms, &[]);
         let read = |stage: &str| of_stages(&record, stage, "rows_in");
         assert_eq!(
-            read("count") + read("take notes") + read("sign"),
+            read("count") + read("collect training data") + read("sign"),
             whole * DOCUMENTS,
             "{algorithms}: readings of the corpus"
         );

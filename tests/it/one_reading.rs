@@ -43,9 +43,9 @@ fn kept_words_sign_as_a_second_reading_does() {
         let run = |algorithms: &str| done(samples(), &[&["--algorithms", algorithms], more].concat());
         let (kept, again) = (run(BY_WORDS), run(&with_reader));
         let (kept_stages, again_stages) = (stages(&kept), stages(&again));
-        assert!(kept_stages.iter().any(|stage| stage == "recall kept words"), "{kept_stages:?}");
+        assert!(kept_stages.iter().any(|stage| stage == "read saved words"), "{kept_stages:?}");
         assert!(again_stages.iter().any(|stage| stage == "sign"), "{again_stages:?}");
-        assert!(again_stages.iter().all(|stage| stage != "recall kept words"), "{again_stages:?}");
+        assert!(again_stages.iter().all(|stage| stage != "read saved words"), "{again_stages:?}");
         let (kept_tables, again_tables) = (tables(&kept), tables(&again));
         assert_eq!(kept_tables.len(), 2 * labels(&kept.out()).len());
         for (kept, again) in kept_tables.iter().zip(&again_tables) {

@@ -107,7 +107,7 @@ fn portions_of_another_file_are_not_taken_up() {
     let folder = tempfile::tempdir().unwrap();
     let docs = corpus(folder.path());
     let (out, fresh) = (folder.path().join("out"), folder.path().join("fresh"));
-    at_stage(command(&docs, &out), "fold copies", true, || ());
+    at_stage(command(&docs, &out), "group copies", true, || ());
     change(&docs.join("a.jsonl"), "\"text\":\"", "\"test\":\"", false);
     Ran::of(command(&docs, &out).output().unwrap()).ends_with(3);
     run(&[&docs], &fresh, &OPTIONS).ends_with(3);
@@ -138,7 +138,7 @@ fn work_is_kept_where_the_contents_are_the_same() {
             File::options().write(true).open(file).unwrap().set_modified(std::time::SystemTime::now()).unwrap();
         }),
     ];
-    for stage in ["write tables", "fold copies"] {
+    for stage in ["write tables", "group copies"] {
         for (name, act) in acts {
             let folder = tempfile::tempdir().unwrap();
             let docs = corpus(folder.path());
@@ -147,7 +147,7 @@ fn work_is_kept_where_the_contents_are_the_same() {
             act(&docs.join("b.jsonl"));
             let ran = Ran::of(command(&docs, &out).output().unwrap()).ends_with(0);
             assert!(!ran.stderr.contains("discarded"), "{name}: {}", ran.stderr);
-            assert!(resumed(&out) > 0 || stage == "fold copies", "{name} at {stage}: {}", ran.stderr);
+            assert!(resumed(&out) > 0 || stage == "group copies", "{name} at {stage}: {}", ran.stderr);
             run(&[&docs], &fresh, &OPTIONS).ends_with(0);
             assert_same_bytes(&out, &fresh, name);
         }

@@ -124,7 +124,7 @@ fn a_run_that_was_killed_takes_up_its_scopes() {
     let place = Place::new();
     // The samples have a language column.
     let more = ["--algorithms", "exact,cosine", "--scope", "within:id"];
-    place.killed_in("recall kept words", &more);
+    place.killed_in("read saved words", &more);
     place.run(&more).ends_with(0);
     assert!(place.resumed().contains("notes") && place.resumed().contains("words"), "{:?}", place.resumed());
     assert_eq!(record(&place.out())["options"]["scope"], "within:id");
@@ -134,7 +134,7 @@ fn a_run_that_was_killed_takes_up_its_scopes() {
     }
     // No saved state is reused if the scope is different.
     let place = Place::new();
-    place.killed_in("recall kept words", &more);
+    place.killed_in("read saved words", &more);
     place.run(&["--algorithms", "exact,cosine"]).ends_with(0);
     assert!(place.resumed().is_empty(), "{:?}", place.resumed());
 }
@@ -297,7 +297,7 @@ fn removed_across_is_contained_in_a_document_with_another_value() {
     apply(&["--remove-if", "pair", "--out", &other]).ends_with(2).says(&["across the values of a column"]);
     let resumed = Place::new();
     let crossed = ["--algorithms", "exact,cosine", "--scope", "across:id"];
-    resumed.killed_in("recall kept words", &crossed);
+    resumed.killed_in("read saved words", &crossed);
     resumed.run(&crossed).ends_with(0);
     assert_eq!(record(&resumed.out())["options"]["scope"], "across:id");
     let whole = Place::new();

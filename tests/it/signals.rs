@@ -207,8 +207,8 @@ fn a_run_is_stopped_in_its_first_stages() {
     };
     stopped_in("count", "exact,tf_idf");
     stopped_in("sign", "exact,minhash:bands=100");
-    stopped_in("recall kept words", "cosine,idf_hash,imatch,minhash,opt_freq,tf_idf");
-    stopped_in("take notes", "lsi");
+    stopped_in("read saved words", "cosine,idf_hash,imatch,minhash,opt_freq,tf_idf");
+    stopped_in("collect training data", "lsi");
     stopped_in("learn lsi", "lsi:vocabulary=1000000,dimensions=248");
     stopped_in("group shingles", "shingles");
 }
@@ -235,7 +235,7 @@ fn a_run_and_a_comparison_are_stopped_in_their_last_stages() {
     }
     let compare = ["compare", "copies.jsonl", "--out", "out", "--algorithms", "exact,tf", "--no-report"];
     let compare = [&compare[..], &["--judge-sample", "2000000"]].concat();
-    for stage in ["pool", "judge"] {
+    for stage in ["collect pairs", "judge"] {
         stopped_in(folder.path(), stage, &compare);
     }
 }
@@ -266,7 +266,7 @@ fn an_explanation_of_two_long_documents_is_stopped() {
     std::fs::write(folder.path().join("long.jsonl"), json_lines(&docs)).unwrap();
     let run = ["run", "long.jsonl", "--out", "done", "--algorithms", "exact,minhash", "--no-report"];
     Ran::of(program().current_dir(folder.path()).args(run).output().unwrap()).ends_with(0);
-    stopped_in(folder.path(), "look at both", &["explain", "done", "d0", "d1"]);
+    stopped_in(folder.path(), "compare both documents", &["explain", "done", "d0", "d1"]);
 }
 
 #[test]
@@ -322,6 +322,6 @@ fn a_reader_that_does_not_read_keeps_no_process() {
     let stands = || folder.path().join("done/_SUCCESS").is_file();
     blocked(&["run", "docs.jsonl", "--out", "done", "--algorithms", "exact"], 0, &stands);
     assert_eq!(names_in(folder.path()), ["docs.jsonl", "done"]);
-    blocked(&["explain", "done", "d0", "d1"], 143, &|| true).says(&["stopped in \"look at both\""]);
+    blocked(&["explain", "done", "d0", "d1"], 143, &|| true).says(&["stopped in \"compare both documents\""]);
     assert_eq!(names_in(folder.path()), ["docs.jsonl", "done"]);
 }

@@ -26,7 +26,7 @@ pub struct Pass {
     pub evidence: Vec<usize>,
     /// Whether contents are recorded for documents in candidate pairs. If this is set, the pass does nothing else.
     pub contents: bool,
-    /// Whether learning algorithms take notes. If this is set, the pass does nothing else.
+    /// Whether data for learning algorithms is collected. If this is set, the pass does nothing else.
     pub learns: bool,
 }
 

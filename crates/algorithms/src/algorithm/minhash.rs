@@ -55,7 +55,7 @@ const FACTS: Facts = Facts {
             default: "14",
             help: "number of bands; each adds one row per document",
         },
-        ParamSpec { name: "rows", kind: Kind::Int(1, 1000), default: "8", help: "minima per band" },
+        ParamSpec { name: "rows", kind: Kind::Int(1, 1000), default: "8", help: "rows per band" },
         NGRAM,
         UNIT,
         ParamSpec {

@@ -62,13 +62,13 @@ impl Texts {
     /// # Errors
     /// Returns an error if a file is damaged. The caller then skips the file and starts over.
     pub(crate) fn read(session: &Session<'_>, judge: &Judge, met: &Arc<AtomicBits>) -> Result<Texts> {
-        let running = session.engine.clock.stage("read judged");
+        let running = session.engine.clock.stage("read sampled documents");
         let taking = Taking::new(session.engine.dir, "judged", met)?;
         let filter = met.clone();
         let filter = RowFilter::Where(Arc::new(move |doc| filter.get(doc as usize)));
         let want = Want { rows: Some(filter), batch_bytes: session.engine.budget.batch, ..Want::default() };
         let counts = session.read(
-            "read judged",
+            "read sampled documents",
             &want,
             || Ok((Vec::new(), 0u64)),
             |(numbers, count), batch| {

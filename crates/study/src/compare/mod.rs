@@ -248,11 +248,12 @@ fn pool(
     sampling: &Sampling,
     met: &AtomicBits,
 ) -> Result<Pooling> {
-    let running = engine.clock.stage("pool");
+    let running = engine.clock.stage("collect pairs");
     let mut tally = Tally::new(sampling.clone());
     tally.relate(related(&options.entries));
     let mut chosen = FoundWriter::new(engine.dir, "chosen")?;
-    let bar = engine.bar("pool", finished.report.algorithms.iter().map(|one| one.duplicates_written() as usize).sum());
+    let bar = engine
+        .bar("collect pairs", finished.report.algorithms.iter().map(|one| one.duplicates_written() as usize).sum());
     for pair in finished.pool()? {
         let mut pair = pair?;
         engine.go_on()?;

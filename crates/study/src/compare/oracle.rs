@@ -110,10 +110,10 @@ pub(crate) fn join(
     finders: impl Fn(u64, u64) -> u64 + Sync,
     algorithms: usize,
 ) -> Result<(OracleReport, Vec<Figure>)> {
-    let running = session.engine.clock.stage("oracle");
+    let running = session.engine.clock.stage("compare all pairs");
     let visible = |doc: &u64| texts.of(*doc).is_visible();
     let docs: Vec<u64> = chosen.iter().map(|doc| doc as u64).filter(visible).collect();
-    let bar = session.engine.bar("oracle", docs.len());
+    let bar = session.engine.bar("compare all pairs", docs.len());
     let counts = session.engine.work(
         docs.len(),
         || Ok(Counts { found: vec![0; algorithms], ..Counts::default() }),

@@ -115,7 +115,7 @@ fn explain_both(
     let groups = groups(finished, &bound, numbers)?;
     let mut looked_up: Option<LookedUp> = None;
     let view = View::after_count(session, None, &stats);
-    let running = session.engine.clock.stage("look at both");
+    let running = session.engine.clock.stage("compare both documents");
     both(session, &view, docs, |first, second| {
         let signing = Signing { corpus: &corpus, models: &models, bound: &bound, groups, again, is_stored };
         looked_up = Some(look_up(session, &view, docs, [first, second], signing)?);

@@ -109,7 +109,7 @@ const FACTS: Facts = Facts {
             default: "64",
             help: "number of bands for join=lsh; each adds one row per document",
         },
-        ParamSpec { name: "rows", kind: Kind::Int(1, 100), default: "2", help: "minima per band of join=lsh" },
+        ParamSpec { name: "rows", kind: Kind::Int(1, 100), default: "2", help: "rows per band of join=lsh" },
         SEED,
     ],
     shorthands: &[],

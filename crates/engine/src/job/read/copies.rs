@@ -22,10 +22,10 @@ pub fn push(writer: &mut Writer<'_>, doc: u64, document: &Analysis<'_>) -> Resul
 
 /// Returns the classes of documents with the same text.
 pub fn fold(session: &Session<'_>, hashes: &Sorted) -> Result<Classes> {
-    let running = session.engine.clock.stage("fold copies");
+    let running = session.engine.clock.stage("group copies");
     let link = Link::new(session);
     let equal = link.shuffle(session, "equal-texts", hashes.rows() / 4)?;
-    let bar = session.engine.bar("fold copies", hashes.partitions());
+    let bar = session.engine.bar("group copies", hashes.partitions());
     session.engine.work(
         hashes.partitions(),
         || Ok(equal.writer()),

@@ -90,7 +90,7 @@ fn take_notes<'p>(
     learners: &[(usize, Box<dyn Learner + '_>)],
     copies: Option<&Classes>,
 ) -> Result<Vec<Pages<'p>>> {
-    let running = session.engine.clock.stage("take notes");
+    let running = session.engine.clock.stage("collect training data");
     let pads = learners.iter().map(|(at, _)| Pad::new(session, &session.options.recipe.algorithms[*at].label));
     let pads = pads.collect::<Result<Vec<Pad>>>()?;
     each_note(
@@ -123,7 +123,7 @@ pub fn each_note<S>(
     end: impl Fn(S) -> Result<()> + Sync,
 ) -> Result<()> {
     let read = session.read(
-        "take notes",
+        "collect training data",
         &view.want(),
         || Ok((init(), Vec::new(), 0u64)),
         |(state, note, segmented), batch| {

@@ -344,7 +344,7 @@ impl Passes<'_> {
     ) -> Result<Vec<SignedRows>> {
         let (session, saved) = (self.session, self.saved);
         let Waiting { stats, copies, words, numbered, .. } = waiting;
-        let running = session.engine.clock.stage(if words.is_some() { "recall kept words" } else { "sign" });
+        let running = session.engine.clock.stage(if words.is_some() { "read saved words" } else { "sign" });
         let signing = Signing::new(session, bound, Some(copies), prefilter, numbered)?;
         let partials = Some((saved, partials));
         let tallies = match words {

@@ -33,7 +33,7 @@ pub(crate) fn sign(
     partials: Option<(&SavedState<'_>, &Partials)>,
 ) -> Result<SignTallies> {
     let documents = from.parts().iter().map(|part| part.documents).sum();
-    let bar = engine.progress.stage("recall kept words", documents, Unit::Documents);
+    let bar = engine.progress.stage("read saved words", documents, Unit::Documents);
     let blocks: usize = from.parts().iter().map(|part| part.blocks.len()).sum();
     let rests = Rests { signing, partials, name: from.name(), blocks, so_far: Mutex::default() };
     let (begin, known) = rests.begin(engine)?;
