@@ -6,7 +6,7 @@
 #
 #   make test                                                      run all checks and tests
 #   make crate CRATE=engine                                        run the unit tests of one crate, built quickly
-#   make lint                                                      check the format, `pub` items, clippy and the documentation
+#   make lint                                                      check the format, `pub` items, clippy, fuzz targets, documentation
 #   make golden                                                    update golden files and transcripts; review the difference
 #   make python                                                    test the wheel, alone and with libraries of data frames
 #   make python-spark                                              test the wheel on Apache Spark; needs Java 17 or later
@@ -27,7 +27,8 @@
 #
 # You need Rust, a C compiler and, for tests and lint, Python 3.11 or later; for lint, rustfmt and clippy. Everything else is installed into
 # folders of this checkout or by cargo. Without Java, Chromium or valgrind, `make test` skips the tests that need them, and says so in its
-# last lines. All targets except crate use the release profile, so that dependencies are compiled once. CARGO_TARGET_DIR is respected.
+# last lines. All targets except crate and fuzz-targets use the release profile, so that dependencies are compiled once. CARGO_TARGET_DIR is
+# respected.
 
 SHELL := /bin/sh
 CARGO ?= cargo
@@ -47,7 +48,7 @@ export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA RUN WRITE PYTHON
 # The interpreter for tests; it has packages that read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark python-spark dist test-dist checksums packages test environments crate test-browser test-environments lint fmt unused-pub clippy doc unit python lab instructions golden book venv clean
+.PHONY: help dedup wheel spark python-spark dist test-dist checksums packages test environments crate test-browser test-environments lint fmt unused-pub clippy fuzz-targets doc unit python lab instructions golden book venv clean
 .NOTPARALLEL:
 
 help:
@@ -125,7 +126,7 @@ crate:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run -p "dupsift-$$CRATE"; \
 	else $(CARGO) test -p "dupsift-$$CRATE"; fi
 
-lint: fmt unused-pub clippy doc
+lint: fmt unused-pub clippy fuzz-targets doc
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -138,6 +139,10 @@ unused-pub:
 clippy:
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --release --lib --no-default-features -- -D warnings
+
+# The fuzz targets are a workspace of their own. They are not linked, so the library of libFuzzer need not exist.
+fuzz-targets:
+	CUSTOM_LIBFUZZER_PATH=/not-linked/libfuzzer.a $(CARGO) check --locked --manifest-path fuzz/Cargo.toml --target-dir "$(or $(CARGO_TARGET_DIR),target)/fuzz"
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --exclude dupsift-python --no-deps --document-private-items
