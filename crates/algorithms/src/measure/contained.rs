@@ -18,12 +18,15 @@ use serde::Serialize;
 use std::cmp::Ordering;
 
 use super::jaccard::common;
-use super::title_phrases::{GRAM, TitleDifference, title_difference, write_title};
+use super::title_phrases::{TitleDifference, title_difference, write_title};
 use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;
 use dupsift_text::number_words::number_words;
 use dupsift_text::numbers::{numbers, value};
 use dupsift_text::shingle::shingles;
+
+/// The number of tokens in a gram. A shorter text counts as one gram if it has at least one token.
+pub(crate) const GRAM: usize = 3;
 
 /// The minimum number of tokens for a text to have a frame.
 const LEAST_WITH_FRAME: usize = 500;

@@ -14,12 +14,11 @@
 //! Source: dupsift's own rule, found by experiment; docs/versions.md shows its results. Cost: some 80 values per document, under a
 //! microsecond per pair. Limitations: a phrase that occurs only once in each text proves nothing, because a title may be reworded.
 
+use super::contained::GRAM;
 use dupsift_core::hash::hash64;
 use dupsift_text::shingle::shingles;
 use dupsift_text::{Analysis, first_title, is_han};
 
-/// The number of tokens in a gram of a text and in a phrase of a title. A shorter text counts as one gram if it has at least one token.
-pub(crate) const GRAM: usize = 3;
 /// The maximum number of tokens in a title; a longer first line is a paragraph.
 const LONGEST: usize = 40;
 /// The number of initial letters that two forms of the same word share.
