@@ -1,13 +1,14 @@
 //! dupsift removes near-duplicates from document corpora: it reads Parquet, JSON lines or web archives and writes pairs, clusters and a
-//! removal list. It offers thirty algorithms for Chinese, Russian and English text, from exact matching to shingles, bit vectors and
-//! trained models.
+//! removal list. It offers 31 algorithms, from exact matching to shingles, bit vectors and trained models, for text in any language; they are
+//! tuned for Chinese, Russian and English.
 //!
 //! The command line and the Python package are built on this library. This documentation is for Rust programmers.
 //!
 //! # Run a job
 //!
-//! A [`Job`] does the same as `dupsift run`: it stays within a memory limit, and resumes if an earlier run was killed. The output folder
-//! appears complete or not at all.
+//! A [`Job`] does the same as a command: [`Job::run`] the same as `dupsift run`, [`Job::contaminated`], [`Job::stream`] and [`Job::purify`]
+//! the same as the commands of these names. It stays within a memory limit, and [`Job::run`] resumes if an earlier run was killed. The
+//! output folder appears complete or not at all.
 //!
 //! ```
 #![doc = include_str!("../examples/run.rs")]

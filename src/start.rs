@@ -60,7 +60,8 @@ pub fn start_with(
 
 /// Estimates the cost of a run, after checking everything that can be checked without reading documents.
 ///
-/// # Errors Returns an error if the options contradict each other, do not fit within the memory limit, or do not match the inputs.
+/// # Errors
+/// Returns an error if the options contradict each other, do not fit within the memory limit, or do not match the inputs.
 pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     dupsift_incremental::check(options, inputs)?;
     job::estimate(options, inputs)

@@ -1,4 +1,4 @@
-"""Finds and removes near-duplicate documents in Chinese, Russian and English text corpora.
+"""Finds and removes near-duplicate documents in text corpora in any language.
 
     import dupsift as ds
 

@@ -21,7 +21,7 @@ use pyo3::types::{PyBytes, PyCapsule, PyCapsuleMethods, PyString};
 
 use crate::call::call;
 use crate::error::raised;
-use crate::settings::{self, Given};
+use crate::settings::{self, Asked, Given};
 use crate::stream_in::{StreamIn, batch};
 use crate::stream_out::refused;
 
@@ -33,9 +33,6 @@ const TEXT_BYTES: usize = 8 << 20;
 
 /// The keywords that may name several columns.
 const SEVERAL: [&str; 3] = ["text_column", "item_column", "choices_column"];
-
-/// A requested column: its name and, if the column must exist, the keyword that specified it.
-pub type Asked = (String, Option<String>);
 
 /// Returns the batches of an object that has `__arrow_c_stream__`, or `__arrow_c_array__` for a single batch.
 ///

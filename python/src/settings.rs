@@ -5,7 +5,8 @@ use dupsift_engine::options::{Kind, OptionSpec, Settings, Spelling, Value, Verb,
 use dupsift_engine::reading;
 use pyo3::prelude::*;
 
-use crate::frame::Asked;
+/// A requested column: its name and, if the column must exist, the keyword that specified it.
+pub type Asked = (String, Option<String>);
 
 /// Holds the value of a keyword argument.
 #[derive(FromPyObject)]

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use crate::call::call;
 use crate::columns::Column;
 use crate::error::raised;
-use crate::frame::Asked;
+use crate::settings::Asked;
 use crate::settings::{Given, settings};
 
 type Keywords = Vec<(String, Given)>;

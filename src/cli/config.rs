@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn every_option_is_a_key() {
-        for verb in [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated] {
+        for verb in Verb::MAKING {
             for option in OPTIONS {
                 let default = option.default_of(verb).value;
                 let value = match option.kind {

@@ -85,7 +85,7 @@ fn options() -> String {
         page += &row(&cells(option, Verb::Run));
     }
     page += "\n### Other commands\n\n| command | option | default | meaning |\n| --- | --- | --- | --- |\n";
-    for verb in [Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated] {
+    for verb in Verb::MAKING.into_iter().filter(|verb| *verb != Verb::Run) {
         let differs = |option: &&OptionSpec| {
             option.verbs.contains(&verb)
                 && (!option.verbs.contains(&Verb::Run) || cells(option, verb) != cells(option, Verb::Run))

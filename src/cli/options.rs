@@ -11,8 +11,6 @@ use super::known::completed;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::options::{Kind, OF_ONE_VERB, OptionSpec, Settings, Spelling, Value, Verb, in_groups, options_of};
 
-/// Commands that produce output from a corpus and can read a configuration file.
-const MAKING: [Verb; 5] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
 pub(super) const CONFIG: &str = "config";
 /// Options that also have a short form.
 const LETTERS: [(&str, char); 3] = [("out", 'o'), ("quiet", 'q'), ("verbose", 'v')];
@@ -119,11 +117,11 @@ fn help(option: &OptionSpec, verb: Verb) -> String {
 
 fn argument(option: &'static OptionSpec, verb: Verb) -> Arg {
     // Other commands have only a few options, which need no headings.
-    let heading = MAKING.contains(&verb).then_some(option.heading);
-    let is_short = !MAKING.contains(&verb) || option.brief.is_some() || OF_ONE_VERB.contains(&option.heading);
+    let heading = Verb::MAKING.contains(&verb).then_some(option.heading);
+    let is_short = !Verb::MAKING.contains(&verb) || option.brief.is_some() || OF_ONE_VERB.contains(&option.heading);
     let argument = Arg::new(option.name).long(option.name).long_help(help(option, verb)).help_heading(heading);
     // Only `run` has short help texts. Other commands describe some options differently, and always show the full text.
-    let brief = option.brief.filter(|_| MAKING.contains(&verb) && verb == Verb::Run);
+    let brief = option.brief.filter(|_| Verb::MAKING.contains(&verb) && verb == Verb::Run);
     let argument = argument.help(brief.map_or_else(|| help(option, verb), str::to_owned)).hide_short_help(!is_short);
     let letter = LETTERS.iter().find(|(name, _)| *name == option.name).map(|(_, letter)| *letter);
     let argument = argument.short(letter);
@@ -165,7 +163,7 @@ impl<const VERB: usize> Args for Options<VERB> {
         let config = Arg::new(CONFIG).long(CONFIG).value_name("FILE").value_parser(value_parser!(PathBuf));
         let config = config.help("Read options and inputs from this TOML file; the command line takes precedence");
         let config = config.hide_short_help(true);
-        let config = MAKING.contains(&verb).then_some(config);
+        let config = Verb::MAKING.contains(&verb).then_some(config);
         command.args(config).args(in_groups(verb).into_iter().map(|option| argument(option, verb)))
     }
 
@@ -178,8 +176,8 @@ impl<const VERB: usize> FromArgMatches for Options<VERB> {
     fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
         let verb = Verb::ALL[VERB];
         let typed = options_of(verb).filter_map(|option| Some((option.name, typed(option, matches)?))).collect();
-        let config = MAKING.contains(&verb).then(|| matches.get_one::<PathBuf>(CONFIG).cloned()).flatten();
-        let stray = MAKING.contains(&verb).then(|| Stray::find(verb, matches)).flatten();
+        let config = Verb::MAKING.contains(&verb).then(|| matches.get_one::<PathBuf>(CONFIG).cloned()).flatten();
+        let stray = Verb::MAKING.contains(&verb).then(|| Stray::find(verb, matches)).flatten();
         Ok(Options { typed, config, stray })
     }
 

@@ -31,8 +31,11 @@ fn a_sample_is_a_corpus_of_its_documents() {
     let removal = &report["removal"];
     assert_eq!(removal["kept"].as_u64().unwrap() + removal["removed"].as_u64().unwrap(), 150);
 
-    let sample =
-        dupsift_engine::reading::sample::Sample::draw(dupsift_engine::reading::sample::SampleSize::Count(150), 3, 400);
+    let sample = dupsift_engine::reading::sample::Sample::draw(
+        dupsift_engine::options::sample_size::SampleSize::Count(150),
+        3,
+        400,
+    );
     let chosen: Vec<_> = (0..400).filter(|&doc| sample.has(doc as u64)).map(|doc| docs[doc].clone()).collect();
     write_docs(&at("chosen/a.parquet"), &chosen, 50);
     run(&[&at("chosen")], &at("expected"), &of[..2]).ends_with(0);

@@ -19,11 +19,12 @@ use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::steps::plan::Plan;
 use dupsift_core::error::{Error, Result};
+use dupsift_engine::classes::Classes;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::RunReport;
-use dupsift_engine::job::pair::classes::Classes;
+use dupsift_engine::job::read::saved_counts::SavedCounts;
 use dupsift_engine::job::run::{Finish, carry_out};
-use dupsift_engine::job::saved::{Counts, SavedState};
+use dupsift_engine::job::saved::SavedState;
 use dupsift_engine::job::story::{self, Variant, Written};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
@@ -121,7 +122,7 @@ impl Driver<'_> {
         self.saved.save(|keys| &keys.copies, copies)?;
         if counts {
             let stats = gather::statistics(session, &tallies, terms);
-            self.saved.save(|keys| &keys.counts, Counts { stats, cuts: None })?;
+            self.saved.save(|keys| &keys.counts, SavedCounts { stats, cuts: None })?;
         }
         Ok(Signed { frame, tallies, algorithms })
     }
@@ -143,14 +144,14 @@ impl Driver<'_> {
         self.segmented(&tallies);
         running.end(session.documents(), 0, 0);
         let stats = gather::statistics(session, &tallies, terms);
-        self.saved.save(|keys| &keys.counts, Counts { stats, cuts: None })?;
+        self.saved.save(|keys| &keys.counts, SavedCounts { stats, cuts: None })?;
         Ok(Signed { frame, tallies, algorithms })
     }
 
     /// Runs the signing pass for algorithms that could not sign documents earlier, and then processes all rows.
     fn sign_and_relate(&self, mut signed: Vec<Signed>, later: Vec<usize>, missing: &[usize]) -> Result<()> {
         let session = self.session;
-        let counts = self.saved.restore::<Counts>(|keys| &keys.counts)?;
+        let counts = self.saved.restore::<SavedCounts>(|keys| &keys.counts)?;
         let (stats, copies) = (counts.map_or_else(CorpusStats::none, |counts| counts.stats), self.copies()?);
         self.check_sampled(&stats, &copies, missing)?;
         let counted = self.plan.counts.is_some();

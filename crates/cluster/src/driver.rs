@@ -4,7 +4,7 @@ use super::cluster::Cluster;
 use super::opened::tasks;
 use dupsift_algorithms::steps::plan::Plan;
 use dupsift_core::error::{Error, Result};
-use dupsift_engine::job::pair::classes::Classes;
+use dupsift_engine::classes::Classes;
 use dupsift_engine::job::saved::SavedState;
 use dupsift_engine::session::Session;
 

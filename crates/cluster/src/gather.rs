@@ -8,11 +8,11 @@ use dupsift_algorithms::corpus::{CorpusStats, TERM_WIDTH, TermTable, TermTableWr
 use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::LinkLayout;
+use dupsift_engine::classes::{Classes, Link};
 use dupsift_engine::engine::checkpoints::Merge as _;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::AlgorithmReport;
 use dupsift_engine::job::algorithm_state::chance_collisions;
-use dupsift_engine::job::pair::classes::{Classes, Link};
 use dupsift_engine::job::read::count::{Counting, Totals};
 use dupsift_engine::job::read::intake::{Intake, Taken, Took};
 use dupsift_engine::reading::parts::Bytes;

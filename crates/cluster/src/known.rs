@@ -16,8 +16,8 @@ use dupsift_algorithms::corpus::{CorpusStats, TERM_WIDTH, TermTable, TermTableWr
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::LinkLayout;
 use dupsift_core::safe_fs::private;
+use dupsift_engine::classes::{Classes, Link};
 use dupsift_engine::engine::threads::Engine;
-use dupsift_engine::job::pair::classes::{Classes, Link};
 use dupsift_engine::reading::parts::Bytes;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicCells;

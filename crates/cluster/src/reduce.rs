@@ -263,7 +263,7 @@ impl Task<'_> {
         Ok(())
     }
 
-    fn copies(&self) -> Result<&dupsift_engine::job::pair::classes::Classes> {
+    fn copies(&self) -> Result<&dupsift_engine::classes::Classes> {
         self.known.copies.as_ref().ok_or_else(|| Error::Internal("a step without the copies".into()))
     }
 

@@ -17,14 +17,16 @@ use dupsift_algorithms::steps::group::Compared;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash64;
 use dupsift_core::row::{LinkLayout, PairLayout};
+use dupsift_engine::classes::{Classes, Link};
 use dupsift_engine::engine::evidence::Taking;
 use dupsift_engine::engine::numbers::Numbers;
-use dupsift_engine::job::pair::classes::{Classes, Link};
 use dupsift_engine::job::pair::group::{classes, occurrences};
 use dupsift_engine::job::pair::pair_list::PairList;
+use dupsift_engine::job::pair::saved_contents::SavedContents;
+use dupsift_engine::job::pair::saved_pairs::SavedPairs;
 use dupsift_engine::job::pair::verify::asks_contents;
+use dupsift_engine::job::read::saved_rows::SavedRows;
 use dupsift_engine::job::read_back::digest;
-use dupsift_engine::job::saved::{Pairs, Rows, Said};
 use dupsift_engine::reading::parts::Bytes;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Shuffle, Writer};
 
@@ -125,7 +127,7 @@ impl Driver<'_> {
         })?;
         self.cluster.forget(frame)?;
         running.end(alike.count(), alike.count(), 0);
-        self.saved.save(|keys| &keys.contained, Said(vec![taking.end()?]))
+        self.saved.save(|keys| &keys.contained, SavedContents(vec![taking.end()?]))
     }
 
     fn documents(&self) -> usize {
@@ -317,7 +319,8 @@ impl Driver<'_> {
         if let Some(evidence) = evidence {
             let layout = bound.layout(session.documents());
             let none = session.engine.shuffle("no-rows", layout.width(), layout.group_width(), 0)?.finish()?;
-            let rows = Rows { report: report.clone(), rows: none, evidence: Some(evidence.end()?), sketches: None };
+            let rows =
+                SavedRows { report: report.clone(), rows: none, evidence: Some(evidence.end()?), sketches: None };
             self.saved.save(|keys| &keys.algorithms[at].rows, rows)?;
         }
         report.note_comparisons(comparisons);
@@ -327,7 +330,7 @@ impl Driver<'_> {
         let what = format!("merge {}", bound.label);
         let pairs = PairList::merge(session.engine, &what, &pairs.finish()?, layout)?;
         let (classes, _) = classes(session, bound, corpus.copies, equal, &joined)?;
-        self.saved.save(|keys| &keys.algorithms[at].pairs, Pairs { report, pairs, classes })
+        self.saved.save(|keys| &keys.algorithms[at].pairs, SavedPairs { report, pairs, classes })
     }
 }
 

@@ -20,10 +20,12 @@ mod oracle;
 mod places;
 mod score;
 mod search;
+mod span;
 mod words;
 
 pub use items::{Builder, Item, Items, NGRAM, SHARED};
 pub use places::{Bound, raw_places};
 pub use score::Weights;
-pub use search::{Search, Span};
+pub use search::Search;
+pub use span::Span;
 pub use words::{LEAST_WORDS, Words, wording};

@@ -5,6 +5,7 @@
 // Tests write files to their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod classes;
 pub mod engine;
 pub mod job;
 pub mod matching;

@@ -10,7 +10,7 @@ pub use crate::job::run::carry_out;
 pub use crate::job::run_report::{BadInputReport, CorpusReport, GuardReport, OtherInputReport, SCHEMA_VERSION};
 pub use crate::job::write::corpus_files::{Edited, Folder, check_editing, copy};
 pub use crate::job::write::tables::write_rejected;
-pub use crate::job::write::{last_reading, other_input};
+pub use crate::job::write::{last_pass, other_input};
 pub use crate::job::{Guarded, guards, read_back};
 pub use crate::reading::document::View;
 pub use crate::reading::ids::{Ids, TakingIds};

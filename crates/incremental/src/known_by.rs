@@ -5,8 +5,8 @@
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
 use dupsift_core::row::number;
+use dupsift_engine::classes::Classes;
 use dupsift_engine::engine::threads::Engine;
-use dupsift_engine::job::pair::classes::Classes;
 use dupsift_engine::matching::meeting::Numbered;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Sorted};

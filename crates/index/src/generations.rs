@@ -17,7 +17,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::folder::{BATCHES, names, unfinished, write_durably, write_durably_for};
-use super::manifest::{FORMAT, Manifest};
+use super::manifest::{Batch, FORMAT, Manifest};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::safe_fs::listing::{is_file, is_folder};
@@ -368,6 +368,33 @@ fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Re
     }
     let is_it = number.is_none_or(|number| number == manifest.generation);
     Ok(if is_it { Ok(manifest) } else { Err(format!("it contains generation {}", manifest.generation)) })
+}
+
+/// Indicates whether the output of a batch is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// The output is complete.
+    Published,
+    /// The output is missing or incomplete.
+    Lost,
+}
+
+/// Returns the intended generation if it follows the newest generation and adds a batch whose output is complete.
+pub(super) fn came_true(
+    intended: Option<Manifest>,
+    newest: u64,
+    published: impl Fn(&Batch) -> Result<State>,
+) -> Result<Option<Manifest>> {
+    let Some(intended) = intended else { return Ok(None) };
+    let Some(batch) = added(&intended, newest) else { return Ok(None) };
+    Ok((published(batch)? == State::Published).then_some(intended))
+}
+
+/// Returns the batch that an intent adds to the newest generation. Returns `None` for any other change to the index, because such a change
+/// has no output that shows whether it was completed.
+pub(super) fn added(intended: &Manifest, newest: u64) -> Option<&Batch> {
+    let follows = intended.generation == newest + 1;
+    intended.batches.last().filter(|batch| follows && batch.generation == intended.generation)
 }
 
 #[cfg(test)]

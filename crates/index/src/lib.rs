@@ -33,8 +33,9 @@ mod sweep;
 
 pub use folder::{BATCHES, Named, ROWS, STATISTICS, seal, seal_below};
 pub use generations::Generations;
+pub use generations::State;
 pub use manifest::{Batch, FORMAT, Line, Manifest, Part, Rows};
-pub use open::{Index, State, statistics_in, stop_at};
+pub use open::{Index, statistics_in, stop_at};
 pub use part::{COPY_HASH, KEPT_DOC, PartWriter, TEXT, field_column, part_schema, read_rows};
 pub use report::{IndexReport, MatchedBatch};
 pub use restore::{Restored, restore};

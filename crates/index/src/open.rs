@@ -4,11 +4,10 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::folder::{BATCHES, FOLDERS, Named, STATISTICS, check, names};
-use super::generations::{self, Generations};
+use super::generations::{self, Generations, State, came_true};
 use super::lock::{Lock, hold_files};
 use super::manifest::{Batch, Manifest};
 use super::rights::{check_ours, check_rights};
-use super::sweep::came_true;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::{is_folder, is_there, remove_all};
 use dupsift_core::safe_fs::{self, Readers, private, sync_folder};
@@ -26,15 +25,6 @@ pub struct Index {
     lock: Option<Lock>,
     /// The reader's shared lock. No writer removes a file while a reader holds this lock.
     _reading: Option<File>,
-}
-
-/// Indicates whether the output of a batch is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// The output is complete.
-    Published,
-    /// The output is missing or incomplete.
-    Lost,
 }
 
 impl Index {

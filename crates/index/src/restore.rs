@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::generations::{self, Listed};
+use super::generations::{self, Listed, State};
 use super::lock::no_reader;
 use super::manifest::{Batch, Manifest};
-use super::open::{Index, State, stop_at};
+use super::open::{Index, stop_at};
 use super::sweep::warn_of_lost;
 use dupsift_core::error::{Error, Result};
 

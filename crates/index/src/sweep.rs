@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::folder::{FOLDERS, is_folder, names};
-use super::generations::{self, Generations, KEPT};
+use super::generations::{self, Generations, KEPT, State, added, came_true};
 use super::lock::no_reader;
 use super::manifest::{Batch, Manifest};
-use super::open::{Index, PARTIAL, State};
+use super::open::{Index, PARTIAL};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::remove_all;
 
@@ -121,24 +121,6 @@ impl Index {
         }
         Ok(())
     }
-}
-
-/// Returns the intended generation if it follows the newest generation and adds a batch whose output is complete.
-pub(super) fn came_true(
-    intended: Option<Manifest>,
-    newest: u64,
-    published: impl Fn(&Batch) -> Result<State>,
-) -> Result<Option<Manifest>> {
-    let Some(intended) = intended else { return Ok(None) };
-    let Some(batch) = added(&intended, newest) else { return Ok(None) };
-    Ok((published(batch)? == State::Published).then_some(intended))
-}
-
-/// Returns the batch that an intent adds to the newest generation. Returns `None` for any other change to the index, because such a change
-/// has no output that shows whether it was completed.
-pub(super) fn added(intended: &Manifest, newest: u64) -> Option<&Batch> {
-    let follows = intended.generation == newest + 1;
-    intended.batches.last().filter(|batch| follows && batch.generation == intended.generation)
 }
 
 /// Warns about a discarded batch that a process was about to publish.

@@ -1,7 +1,7 @@
 //! Decides which folders may be replaced: an output of dupsift or an empty folder, but never a folder that contains anything else at any
 //! depth.
 
-use crate::place::ASIDE;
+use crate::names::ASIDE;
 use crate::unfinished::PROBE;
 use crate::work_files;
 use dupsift_core::error::{Error, Result};

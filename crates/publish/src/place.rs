@@ -1,7 +1,7 @@
 //! Handles the path of an output folder: its name, the hidden names next to it, and the replacement of an existing folder.
 
 use crate::mounts;
-use crate::names::HELD_ENDING;
+use crate::names::{ASIDE, HELD_ENDING};
 use crate::overwrite;
 use crate::unfinished::Unfinished;
 use dupsift_core::error::{Error, Result};
@@ -15,8 +15,6 @@ use std::path::{Component, Path, PathBuf};
 /// The text that follows the output's name in the names of hidden folders.
 pub(super) const PARTIAL: &str = "dupsift-partial-";
 const OLD: &str = "dupsift-old-";
-/// The text before the name of a folder of an output that an addition replaces.
-pub(super) const ASIDE: &str = ".old-";
 /// The maximum length of an output's name, in bytes, on file systems that allow file names of 255 bytes.
 const MOST_LETTERS: usize = 255 - ".".len() - ".".len() - PARTIAL.len() - 11;
 

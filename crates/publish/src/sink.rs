@@ -10,10 +10,11 @@
 
 use crate::fitting::Fitting;
 use crate::held;
+use crate::names::ASIDE;
 use crate::names::{HELD, SUCCESS};
 use crate::overwrite;
 use crate::overwrite::{APPLIED, FILES};
-use crate::place::{ASIDE, PARTIAL, Place, seal_below};
+use crate::place::{PARTIAL, Place, seal_below};
 use crate::unfinished::{Unfinished, publish, unless_ending};
 use crate::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};

@@ -13,6 +13,7 @@
 mod accept;
 mod apply;
 mod compare;
+mod comparison;
 mod confidence;
 mod evaluate;
 mod explain;
@@ -24,8 +25,8 @@ mod whole_corpus;
 pub use accept::{Accepted, accept};
 pub use apply::applicable::{Applicable, applicable, refuse_sample};
 pub use apply::{ApplyOptions, Survivors, apply, survivors};
-pub use compare::comparison::*;
 pub use compare::{CompareOptions, Compared, check as check_compare, compare};
+pub use comparison::*;
 pub use evaluate::evaluation::*;
 pub use evaluate::truth::files::{Label, TruthFiles};
 pub use evaluate::{evaluate, truth_quotes};

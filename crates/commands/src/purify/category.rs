@@ -14,7 +14,7 @@ use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::pass::{
     BadInputReport, GuardReport, Guarded, Losses, OtherInputReport, Progress, PurifyReport, Rejecter, RejectionsReport,
-    SCHEMA_VERSION, Seen, Session, StageReport, Unit, carry_out, check, each_page, guards, interruptible, last_reading,
+    SCHEMA_VERSION, Seen, Session, StageReport, Unit, carry_out, check, each_page, guards, interruptible, last_pass,
     look_into, notes, of_corpus, write_rejected,
 };
 use dupsift_input::{Asked, Split, TableReader, Want, find_all};
@@ -133,7 +133,7 @@ fn attempt(session: &Session<'_>, label_column: &str, stage: &Stage, losses: &Lo
     running.end(session.documents(), rows, bytes);
     let Counts { purified, unlabelled, ids_seen } = counts;
     let rejected = rejecter.finish()?;
-    let ids = last_reading::ids_of_rejected(session, &ids_seen, &rejected)?;
+    let ids = last_pass::ids_of_rejected(session, &ids_seen, &rejected)?;
     write_rejected(session, stage, &rejected, losses, &ids)?;
     let rejections = rejected.report();
     let (seconds, cpu_seconds, peak_memory_bytes) = session.engine.clock.totals();

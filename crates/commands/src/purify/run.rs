@@ -21,7 +21,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::{is_there, remove_all};
 use dupsift_engine::pass::{
     Losses, Progress, PurifyReport, Rejecter, Seen, Session, Unit, carry_out, check, check_named, each_page, guards,
-    interruptible, last_reading, look_into, of_corpus, write_rejected,
+    interruptible, last_pass, look_into, of_corpus, write_rejected,
 };
 use dupsift_input::{Asked, FoundFile, OwnColumn, OwnColumns, Split, Want, find_all, own_columns};
 use dupsift_pages::Purifier;
@@ -177,7 +177,7 @@ fn attempt(
         write_tables(session, (options, own, &elements), stage, &long_rows, &rejecter)?;
     running.end(session.documents(), rows, bytes);
     let rejected = rejecter.finish()?;
-    let ids = last_reading::ids_of_rejected(session, &seen, &rejected)?;
+    let ids = last_pass::ids_of_rejected(session, &seen, &rejected)?;
     write_rejected(session, stage, &rejected, losses, &ids)?;
     let mut report = report(
         session,

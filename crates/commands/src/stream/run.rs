@@ -24,8 +24,8 @@ use dupsift_core::number::{counted, counted_as};
 use dupsift_core::row::Signatures;
 use dupsift_engine::pass::{
     BadInputReport, GuardReport, Guarded, Ids, Inputs, Losses, OtherInput, OtherInputReport, Progress, Rejected,
-    Rejecter, RejectionsReport, SCHEMA_VERSION, Session, StageReport, View, carry_out, guards, input_notes,
-    last_reading, notes, other_input, write_rejected,
+    Rejecter, RejectionsReport, SCHEMA_VERSION, Session, StageReport, View, carry_out, guards, input_notes, last_pass,
+    notes, other_input, write_rejected,
 };
 use dupsift_input::Want;
 use dupsift_publish::{Stage, TableWriter};
@@ -225,7 +225,7 @@ fn attempt(
     let (keys, read) = read(session, bound, "stream")?;
     let shown = Arc::new(AtomicBits::new(session.engine.dir, "shown", session.documents() as usize)?);
     (0..session.documents()).for_each(|doc| _ = shown.set(doc as usize));
-    let ids = last_reading::ids(session, &read.ids_seen.clone().of_every_row(), &shown)?;
+    let ids = last_pass::ids(session, &read.ids_seen.clone().of_every_row(), &shown)?;
     report.duplicates = flag(session, stage, &filter, &keys, &ids)?;
     write_rejected(session, stage, &read.rejected, losses, &ids)?;
     held.keys += read.signed;

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::run_report::AlgorithmReport;
+use crate::classes::Classes;
 use crate::engine::evidence::Evidence;
-use crate::job::pair::classes::Classes;
 use crate::job::pair::group::Grouped;
 use crate::job::pair::pair_list::PairList;
+use crate::job::pair::saved_pairs::SavedPairs;
+use crate::job::read::saved_rows::SavedRows;
 use crate::job::read::sign::{SignTally, SignedRows};
-use crate::job::saved::{Pairs, Rows, SavedState};
+use crate::job::saved::SavedState;
 use crate::session::Session;
 use dupsift_algorithms::recipe::Chosen;
 use dupsift_algorithms::recipe::bound::Bound;
@@ -127,7 +129,7 @@ impl Step {
         bound: &Bound<'_>,
         at: usize,
     ) -> Result<Option<(AlgorithmReport, Step)>> {
-        let found = |Pairs { report, pairs, classes }, evidence| (report, Found { pairs, classes, evidence });
+        let found = |SavedPairs { report, pairs, classes }, evidence| (report, Found { pairs, classes, evidence });
         if let Some(pairs) = saved.restore(|keys| &keys.algorithms[at].near)? {
             let (report, found) = found(pairs, None);
             return Ok(Some((report, Step::Near(found))));
@@ -136,13 +138,13 @@ impl Step {
         let relates = bound.relating().is_some();
         let has_pairs = saved.has(|keys| &keys.algorithms[at].pairs)?;
         let rows =
-            if has_pairs && !relates { None } else { saved.restore::<Rows>(|keys| &keys.algorithms[at].rows)? };
+            if has_pairs && !relates { None } else { saved.restore::<SavedRows>(|keys| &keys.algorithms[at].rows)? };
         let pairs = if relates && rows.is_none() { None } else { saved.restore(|keys| &keys.algorithms[at].pairs)? };
         if let Some(pairs) = pairs {
             let (report, found) = found(pairs, rows.and_then(|rows| rows.evidence));
             return Ok(Some((report, Step::Found(found))));
         }
-        Ok(rows.map(|Rows { report, rows, evidence, sketches }| {
+        Ok(rows.map(|SavedRows { report, rows, evidence, sketches }| {
             let (layout, tally) = (bound.layout(session.documents()), SignTally::default());
             (report, Step::Rows(SignedRows { layout, rows, tally, evidence, sketches, keys: None }))
         }))
@@ -165,4 +167,10 @@ pub struct Found {
     pub classes: Option<Classes>,
     /// The evidence for each document, if a check collected evidence.
     pub evidence: Option<Evidence>,
+}
+
+/// Returns whether an index stores the pairs of an algorithm. The index stores them if the algorithm's rules consider all pairs of a
+/// document.
+pub(crate) fn is_noted(bound: &Bound<'_>) -> bool {
+    bound.margin.is_some() || bound.relating().is_some()
 }

@@ -1,13 +1,12 @@
 //! Drives a run: opens files, starts threads, enforces the memory limit and runs the steps in order.
 //!
-//! `story` defines the order of the steps. The steps are divided into four modules: `read`, `pair`, `cut` and `write`. Each step that uses
+//! `story` defines the order of the steps. The steps are divided into five modules: `read`, `pair`, `decide`, `cut` and `write`. Each step that uses
 //! files or threads has a file in one of them; `saved` holds the saved state. The computation itself is in `dupsift_algorithms::steps`.
 
 pub mod algorithm_state;
 pub mod check;
 pub mod cut;
-pub mod decided;
-mod describe;
+pub mod decide;
 pub(crate) mod estimate;
 mod folders;
 pub mod guards;

@@ -2,10 +2,9 @@
 //! edits, and not how passages are found.
 
 use dupsift_core::error::Result;
+use dupsift_core::row::number;
 use dupsift_passages::{Passage, cut_out};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap};
-
-use super::pair::classes::number;
 
 /// The number of bytes in a saved passage.
 pub(super) const SAVED: usize = 32;

@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter};
 use crate::engine::threads::Engine;
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
@@ -97,5 +98,18 @@ impl Indexed {
     #[inline]
     pub fn is_copied(&self, doc: u64) -> bool {
         doc.checked_sub(self.first).is_some_and(|at| doc < self.base && self.copied.get(at as usize))
+    }
+}
+
+/// Holds the numbers of the indexed documents that take part in the run, in ascending order; `None` if there are none.
+pub(crate) struct IndexedNumbers(pub Option<Arc<Mapped<u64>>>);
+
+impl Checkpoint for IndexedNumbers {
+    fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
+        to.optional(self.0.as_ref(), |numbers, to| to.array(numbers))
+    }
+
+    fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<IndexedNumbers> {
+        from.optional(|from| Ok(Arc::new(from.array()?))).map(IndexedNumbers)
     }
 }

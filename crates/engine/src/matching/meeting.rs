@@ -5,7 +5,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine::checkpoints::{PartialReader, PartialWriter, Recorder};
+use crate::engine::checkpoints::{
+    Checkpoint, CheckpointReader, CheckpointWriter, PartialReader, PartialWriter, Recorder,
+};
 use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
 use dupsift_algorithms::recipe::bound::Bound;
@@ -213,5 +215,16 @@ impl MeetingKeys {
         record.clear();
         self.layout.encode(&row, record);
         writer.push(record)
+    }
+}
+
+impl Checkpoint for Keys {
+    fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
+        to.optional(self.sketches.as_ref(), SketchFile::save)?;
+        to.rows(engine, &mut self.rows)
+    }
+
+    fn restore(engine: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Keys> {
+        Ok(Keys { sketches: from.optional(SketchFile::restore)?, rows: from.rows(engine)? })
     }
 }

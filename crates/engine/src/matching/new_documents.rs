@@ -1,6 +1,6 @@
 //! Selects the documents whose pairs this run has to report. Pairs between indexed documents were reported by earlier runs.
 
-use crate::job::pair::classes::Classes;
+use crate::classes::Classes;
 use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_core::row::RowLayout;

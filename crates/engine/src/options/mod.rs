@@ -11,6 +11,7 @@ mod machine;
 mod purifier;
 mod recorded;
 mod run_options;
+pub mod sample_size;
 mod settings;
 mod spec;
 mod spelling;

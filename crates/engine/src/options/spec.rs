@@ -44,6 +44,9 @@ impl Verb {
         Verb::Apply,
     ];
 
+    /// The commands that write an output folder from a corpus and can read a configuration file.
+    pub const MAKING: [Verb; 5] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
+
     /// Returns the name of the command, as typed.
     pub const fn name(self) -> &'static str {
         match self {

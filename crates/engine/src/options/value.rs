@@ -1,6 +1,6 @@
 //! Defines option values and their kinds, including the strings and numbers that each kind accepts.
 
-use crate::reading::sample::SampleSize;
+use crate::options::sample_size::SampleSize;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -1,7 +1,7 @@
 //! Converts a row of a batch to a document in the form that algorithms process (`steps/view.rs`).
 
 use super::cuts::Cuts;
-use crate::job::pair::classes::Classes;
+use crate::classes::Classes;
 use crate::session::Session;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::steps::view;

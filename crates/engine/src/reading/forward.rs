@@ -12,7 +12,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, PartialReader, PartialWriter, Recorder};
+use crate::engine::checkpoints::{
+    Checkpoint, CheckpointReader, CheckpointWriter, PartialReader, PartialWriter, Recorder,
+};
 use crate::engine::threads::Engine;
 use dupsift_algorithms::corpus::{CorpusStats, Counts, Records, Vocabulary, Words, write_document, write_first_line};
 use dupsift_core::error::{Error, Result};
@@ -264,4 +266,14 @@ impl Forward {
 /// disk.
 pub(crate) fn damaged() -> Error {
     Error::Damaged { path: "forward-index".into(), why: "its contents differ from what was written".into() }
+}
+
+impl Checkpoint for Forward {
+    fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
+        Forward::save(self, to)
+    }
+
+    fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Forward> {
+        Forward::restore(from)
+    }
 }

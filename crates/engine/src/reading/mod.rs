@@ -9,8 +9,6 @@ pub(crate) mod forward;
 pub mod ids;
 pub mod input_notes;
 pub mod inputs;
-pub mod keep_column;
-pub(crate) mod keep_number;
 pub mod kept_texts;
 pub mod losses;
 pub mod parts;

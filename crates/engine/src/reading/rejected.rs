@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::engine::threads::Engine;
-use crate::job::pair::classes::number;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::row::number;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
 use dupsift_tables::{Documents, RejectReason, Rejection};
 

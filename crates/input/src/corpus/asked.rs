@@ -3,10 +3,10 @@
 //! Column names are read from the footers of Parquet files and from the first 1,000 lines of each JSON lines file. The check stops once all
 //! columns are found.
 
+use crate::corpus::file_columns::columns_of;
 use crate::corpus::source::InputFile;
 use crate::damaged::damaged;
-use crate::find::foreign;
-use crate::find::inputs::FoundFile;
+use crate::find::found_file::FoundFile;
 use crate::format::known::{KnownColumns, Look, Shown};
 use crate::format::schema;
 use crate::parallel;
@@ -94,17 +94,6 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
         }
         _ => Ok(()),
     }
-}
-
-/// Returns the columns of a file that can be determined without reading the complete file. The result always includes the columns in
-/// `asked` that exist.
-///
-/// # Errors
-/// Returns the reason why the file cannot be read.
-pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
-    let opened = File::open(&file.path).map_err(|error| format!("cannot be opened: {error}"))?;
-    foreign::pointer(&opened).map_or(Ok(()), Err)?;
-    file.format.columns(opened, file.coding, Look::Named(asked))
 }
 
 /// The number of files that are searched for an id column.

@@ -4,7 +4,7 @@
 //! truth file often differ from the types in the corpus. A row with invalid ids is passed on as a rejection, and reading continues.
 
 use crate::damaged::damaged;
-use crate::find::inputs::FoundFile;
+use crate::find::found_file::FoundFile;
 use crate::format::ids::{EachIds, Failed, IdColumns, Ids};
 use crate::format::known::Look;
 use dupsift_core::error::{Error, Result};

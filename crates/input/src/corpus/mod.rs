@@ -4,6 +4,7 @@ mod again;
 pub(crate) mod asked;
 pub(crate) mod copy;
 mod copy_paths;
+mod file_columns;
 pub(crate) mod id_rows;
 mod joined;
 pub(crate) mod own_columns;

@@ -1,9 +1,9 @@
 //! Lists the columns of the input files, regardless of their types, for the command that copies these columns to its output.
 
-use crate::corpus::asked::columns_of;
+use crate::corpus::file_columns::columns_of;
 use crate::damaged::damaged;
+use crate::find::found_file::FoundFile;
 use crate::find::hive;
-use crate::find::inputs::FoundFile;
 use crate::format::known::{KnownColumns, Look};
 use arrow::datatypes::DataType;
 use dupsift_core::error::{Error, Result, did_you_mean};

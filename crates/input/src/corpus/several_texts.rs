@@ -13,8 +13,8 @@
 //! (null)    (null)         (null)
 //! ```
 
-use crate::corpus::asked::columns_of;
-use crate::find::inputs::FoundFile;
+use crate::corpus::file_columns::columns_of;
+use crate::find::found_file::FoundFile;
 use crate::format::columns::Columns;
 use crate::format::open::Unusable;
 use crate::format::want::Want;

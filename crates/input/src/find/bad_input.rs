@@ -1,6 +1,6 @@
 //! Describes files that are completely or partly unreadable.
 
-use crate::find::inputs::FoundFile;
+use crate::find::found_file::FoundFile;
 use std::path::PathBuf;
 
 /// A file that is completely or partly unreadable.

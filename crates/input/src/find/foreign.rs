@@ -1,7 +1,7 @@
 //! Describes files whose name or content shows that they hold data in a format that is not read, so that they are not overlooked.
 
 use crate::compressed::packing::Packing;
-use crate::find::inputs::FoundFile;
+use crate::find::found_file::FoundFile;
 use crate::format::open::Unusable;
 use crate::format::signs::of_text;
 use crate::formats;

@@ -15,10 +15,10 @@ use crate::compressed::coding::Coding;
 use crate::find::bad_input::BadInput;
 use crate::find::folder_walk::{Follows, Link, Visited, Walk};
 use crate::find::foreign;
+use crate::find::found_file::FoundFile;
 use crate::find::glob::{WILD, glob, glob_parts, is_below_match, leads_through, spelled};
 use crate::find::hive;
 use crate::find::unread::{LINES_HINT, Other, Unread, Why, special};
-use crate::format::Format;
 use crate::formats;
 use crate::formats::TextFiles;
 use dupsift_core::error::{Error, Result};
@@ -31,40 +31,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-
-/// A file to read.
-#[derive(Clone, Debug)]
-pub struct FoundFile {
-    /// The path of the file.
-    pub path: PathBuf,
-    /// The name of the file in `FILE#ROW`: the path relative to the folder if the only input is a folder, the file name if the only input
-    /// is a file, and otherwise the path as typed.
-    pub label: String,
-    /// The format of the file.
-    pub format: &'static dyn Format,
-    /// The compression and encoding of the file.
-    pub coding: Coding,
-    /// Whether the format is guessed from a file extension that other formats share.
-    pub is_guess: bool,
-    /// The size on disk when the list was made, in bytes; 0 if unknown.
-    pub bytes: u64,
-    /// The columns that the names of the file's folders define: `lang=ru` means that the column `lang` has the value `ru`.
-    pub partitions: Vec<(String, Option<String>)>,
-}
-
-impl FoundFile {
-    /// Replaces the label of the file, and derives the partition columns from the new label.
-    pub fn called(mut self, label: &str) -> FoundFile {
-        self.partitions = hive::partitions(label);
-        self.label = label.to_owned();
-        self
-    }
-
-    /// Returns whether the names of the file's folders define a column.
-    pub(crate) fn has_partition(&self, name: &str) -> bool {
-        self.partitions.iter().any(|(known, _)| known == name)
-    }
-}
 
 /// The options for finding files.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,6 +4,7 @@ pub(crate) mod bad_input;
 pub(crate) mod catalogs;
 mod folder_walk;
 pub(crate) mod foreign;
+pub(crate) mod found_file;
 pub(crate) mod glob;
 pub(crate) mod hive;
 pub(crate) mod inputs;

@@ -7,8 +7,8 @@ use super::written_pairs::check_all_written;
 use crate::finished::Finished;
 use dupsift_algorithms::recipe::remove_if::RemoveIf;
 use dupsift_core::error::{Error, Result};
+use dupsift_engine::job::decide::Deciding;
 use dupsift_engine::job::run_report::RunReport;
-use dupsift_engine::job::write::decide::Deciding;
 use dupsift_engine::options::{Kind, OPTIONS, RunOptions, Settings};
 use dupsift_publish::DASH;
 

@@ -27,21 +27,21 @@ use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_core::number::counted;
 use dupsift_core::safe_fs;
 use dupsift_core::safe_fs::listing::is_there;
+use dupsift_engine::classes::Classes;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::cut::read_back;
-use dupsift_engine::job::decided::{self, Decided};
-use dupsift_engine::job::pair::classes::Classes;
+use dupsift_engine::job::decide::decided::{self, Decided};
+use dupsift_engine::job::decide::{Deciding, clusters_by, decide_by};
 use dupsift_engine::job::pair::components::Components;
 use dupsift_engine::job::read::intake::Taken;
 use dupsift_engine::job::read::keep::{KeepOrder, KeepRecorder};
-use dupsift_engine::job::read::reading::note_again;
+use dupsift_engine::job::read::one_pass::note_again;
 use dupsift_engine::job::run_report::{CorpusReport, RemovalReport};
 use dupsift_engine::job::text_edits::TextEdits;
 use dupsift_engine::job::write::attributes::Known;
 use dupsift_engine::job::write::corpus_files;
-use dupsift_engine::job::write::decide::{Deciding, clusters_by, decide_by};
-use dupsift_engine::job::write::last_reading;
+use dupsift_engine::job::write::last_pass;
 use dupsift_engine::job::write::removals;
 use dupsift_engine::job::write::tables::rejected_table;
 use dupsift_engine::options::{AddedColumns, CorpusFiles, RunOptions, Settings};
@@ -398,7 +398,7 @@ fn ids<'s>(session: &Session<'s>, taken: &Taken, shown: Arc<AtomicBits>) -> Resu
     if session.options.output.corpus.annotate {
         (0..session.documents() as usize).for_each(|doc| _ = shown.set(doc));
     }
-    last_reading::ids(session, &taken.ids_named(session), &shown)
+    last_pass::ids(session, &taken.ids_named(session), &shown)
 }
 
 fn write_removed(

@@ -7,7 +7,7 @@
 //! also mentions a union or an intersection that is better by more than [`NEAR`]. CPU seconds are ignored, because they differ from run to
 //! run.
 
-use super::comparison::{AdviceReport, ComparedReport, ComparisonReport};
+use crate::comparison::{AdviceReport, ComparedReport, ComparisonReport};
 use dupsift_core::number::{counted, share};
 
 /// An F that is at most this far below the largest F counts as equal.
@@ -94,8 +94,8 @@ fn comes_first(one: &ComparedReport) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::comparison::{CombinationReport, Figure, JudgeReport};
     use super::*;
+    use crate::comparison::{CombinationReport, Figure, JudgeReport};
 
     fn one(name: &str, preset: bool, recall: f64, precision: f64) -> ComparedReport {
         let figure = |value: f64| Figure { value: Some(value), low: Some(value), high: Some(value) };

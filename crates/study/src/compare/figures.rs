@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::comparison::{CombinationReport, ComparedReport, ComparisonReport, Figure};
 use super::sampling::Tally;
+use crate::comparison::{CombinationReport, ComparedReport, ComparisonReport, Figure};
 use crate::confidence::{Number, Part};
 use dupsift_algorithms::measure::Retrieval;
 use dupsift_algorithms::recipe::entries::Entry;

@@ -9,7 +9,6 @@
 //! estimated from a sample, are explained in [`sampling`] and [`crate::confidence`].
 
 mod advice;
-pub(crate) mod comparison;
 mod figures;
 mod found_pairs;
 mod judged;
@@ -22,11 +21,11 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
+use crate::comparison::{ComparisonReport, JudgeReport};
 use crate::finished::Finished;
 use crate::finished::pool::{MOST_POOLED, Pooled};
 use crate::review::page::{self, Page};
 use advice::advice;
-use comparison::{ComparisonReport, JudgeReport};
 use dupsift_algorithms::judge::Judge;
 use dupsift_algorithms::recipe::entries::{Entry, finders, related};
 use dupsift_core::error::{Error, Result};

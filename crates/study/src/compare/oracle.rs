@@ -9,15 +9,15 @@
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use super::comparison::{Figure, OracleReport};
 use super::found_pairs::{FoundList, FoundWriter};
 use super::judged::Texts;
+use crate::comparison::{Figure, OracleReport};
 use crate::confidence::wilson;
 use crate::finished::pool::Pooled;
 use dupsift_algorithms::judge::Judge;
 use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, mix64};
-use dupsift_engine::job::pair::classes::Classes;
+use dupsift_engine::classes::Classes;
 use dupsift_engine::job::pair::group::Relation;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicBits;

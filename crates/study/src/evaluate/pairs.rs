@@ -7,7 +7,7 @@ use super::texts::{Correct, Texts};
 use super::truth::{Truth, is_next};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::doc_width;
-use dupsift_engine::job::pair::classes::Link;
+use dupsift_engine::classes::Link;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicBits;
 use dupsift_tables::PairFound;

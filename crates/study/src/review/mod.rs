@@ -34,7 +34,7 @@ use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::compare::comparison::ComparisonReport;
+use crate::comparison::ComparisonReport;
 use crate::finished::Finished;
 use crate::finished::pool::{Agreement, MOST_POOLED, Pool};
 use crossing::{Files, Group};

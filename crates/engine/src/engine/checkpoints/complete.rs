@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::Checkpoint;
 use super::ledger::{self, Data, Entry};
 use crate::engine::threads::Engine;
 use dupsift_core::error::{Error, Result};
@@ -200,5 +201,27 @@ impl<'p> CheckpointReader<'p> {
         let sorted = Sorted::of_run(run, partitions);
         engine.work(sorted.partitions(), || Ok(()), |(), partition| sorted.load(partition, memory).map(drop), Ok)?;
         Ok(sorted)
+    }
+}
+
+/// Saves the rows that an index stores.
+impl Checkpoint for Sorted {
+    fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
+        to.rows(engine, self)
+    }
+
+    fn restore(engine: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Sorted> {
+        from.rows(engine)
+    }
+}
+
+/// Saves and restores the learned model of an algorithm.
+impl Checkpoint for Vec<u64> {
+    fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
+        to.bytes(bytemuck::cast_slice(self))
+    }
+
+    fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Vec<u64>> {
+        Ok(bytemuck::allocation::pod_collect_to_vec(&from.bytes()?))
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::repeats::Repeats;
-use crate::job::pair::classes::number;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::row::number;
 use dupsift_core::unread;
 use dupsift_input::{RowFilter, Want};
 use dupsift_passages::{Cut, Repeat, cut_positions};

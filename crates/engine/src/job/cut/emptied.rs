@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::job::decided::{Decided, ROW, Row, each as each_removal, push_chained, push_emptied};
+use crate::job::decide::decided::{Decided, ROW, Row, each as each_removal, push_chained, push_emptied};
 use crate::job::text_edits::TextEdits;
 use crate::session::Session;
 use dupsift_core::error::Result;

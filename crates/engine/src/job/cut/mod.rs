@@ -28,7 +28,7 @@ mod rows;
 
 pub use places::read_back;
 
-use super::decided::Decided;
+use super::decide::decided::Decided;
 use super::run_report::CutReport;
 use super::text_edits::TextEdits;
 use crate::job::read::intake::Taken;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::numbers::Numbers;
-use crate::job::decided::{self, Decided};
+use crate::job::decide::decided::{self, Decided};
 use crate::job::read::intake::Taken;
 use crate::reading::scopes::Noted;
 use crate::session::Session;

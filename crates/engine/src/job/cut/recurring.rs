@@ -1,9 +1,9 @@
 //! Finds the anchors that occur more than once in the kept documents.
 
-use crate::job::pair::classes::number;
 use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_core::hash::mix64;
+use dupsift_core::row::number;
 use dupsift_core::unread;
 use dupsift_passages::{Anchor, Cut, Folded, Winnow};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};

@@ -2,8 +2,8 @@
 
 use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter};
 use crate::engine::threads::Engine;
-use crate::job::pair::classes::number;
 use dupsift_core::error::Result;
+use dupsift_core::row::number;
 use dupsift_passages::Repeat;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap};
 use serde::{Deserialize, Serialize};

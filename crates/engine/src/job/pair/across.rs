@@ -5,8 +5,8 @@
 //! are in the same class. A class with at least two scopes is connected, because each document forms a pair with every document in a
 //! different scope. Two classes are not linked if all of their documents have the same scope.
 
-use super::classes::Classes;
 use super::pair_list::PairList;
+use crate::classes::Classes;
 use crate::reading::scopes::Noted;
 use crate::session::Session;
 use dupsift_core::error::Result;

@@ -8,10 +8,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::classes::Classes;
 use crate::engine::evidence::{Evidence, Taking};
 use crate::engine::threads::Engine;
-use crate::job::pair::classes::Classes;
-use crate::job::saved::{Said, SavedState};
+use crate::job::pair::saved_contents::SavedContents;
+use crate::job::saved::SavedState;
 use crate::reading::document::{Columns, View};
 use crate::session::Session;
 use dupsift_algorithms::measure::{Contained, TitleDifference, contained, titles_differ, write_contents};
@@ -164,14 +165,14 @@ impl Contents {
     }
 
     /// Returns the contents that an earlier process recorded.
-    pub fn restored(copies: &Arc<Classes>, Said(read): Said) -> Contents {
+    pub fn restored(copies: &Arc<Classes>, SavedContents(read): SavedContents) -> Contents {
         Contents { copies: copies.clone(), read }
     }
 
     /// Saves the contents if a checkpoint is due.
     pub fn offer(self, saved: &SavedState<'_>) -> Result<Contents> {
         let Contents { copies, read } = self;
-        let Said(read) = saved.offer(saved.due(), |keys| &keys.contained, Said(read))?;
+        let SavedContents(read) = saved.offer(saved.due(), |keys| &keys.contained, SavedContents(read))?;
         Ok(Contents { copies, read })
     }
 

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::across::Across;
 use super::pair_list::PairList;
+use crate::classes::{Classes, Link};
 use crate::engine::scratch::WorkScratch;
 use crate::engine::threads::UNKNOWN;
-use crate::job::pair::classes::{Classes, Link};
 use crate::job::read::sign::SignedRows;
 use crate::matching::new_documents::NewDocuments;
 use crate::session::Session;

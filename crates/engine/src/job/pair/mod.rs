@@ -1,7 +1,6 @@
 //! Implements the second part of a run, which turns signatures into verified and classified pairs.
 
 pub mod across;
-pub mod classes;
 pub(crate) mod classify;
 pub mod components;
 pub(crate) mod contents;
@@ -11,4 +10,7 @@ pub(crate) mod margin;
 mod nearest;
 pub mod pair_list;
 pub mod relate;
+pub mod saved_contents;
+pub mod saved_pairs;
+mod titles;
 pub mod verify;

@@ -10,13 +10,15 @@ use super::links::Earlier;
 use super::margin;
 use super::pair_list::PairList;
 use super::verify::{Wanted, asks_contents, check_pairs, documents_of, take_evidence, verify_last};
+use crate::classes::Classes;
 use crate::engine::evidence::Evidence;
 use crate::engine::threads::Engine;
-use crate::job::algorithm_state::{AlgorithmState, Found, Met, Step, each};
-use crate::job::pair::classes::Classes;
+use crate::job::algorithm_state::{AlgorithmState, Found, Met, Step, each, is_noted};
+use crate::job::pair::saved_contents::SavedContents;
+use crate::job::pair::saved_pairs::SavedPairs;
 use crate::job::read::headings::Headings;
 use crate::job::run_report::AlgorithmReport;
-use crate::job::saved::{Pairs, Said, SavedState};
+use crate::job::saved::SavedState;
 use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::recipe::bound::Bound;
@@ -44,7 +46,7 @@ pub fn relate<'c>(
     algorithms: Vec<AlgorithmState<'c, Step>>,
     corpus: Corpus<'_>,
 ) -> Result<(Vec<AlgorithmState<'c, Relation>>, Contents)> {
-    let said = if asks_contents(session) { saved.restore::<Said>(|keys| &keys.contained)? } else { None };
+    let said = if asks_contents(session) { saved.restore::<SavedContents>(|keys| &keys.contained)? } else { None };
     let known = said.map_or_else(|| Contents::none(corpus.copies), |said| Contents::restored(corpus.copies, said));
     let algorithms = group_all(session, saved, algorithms, corpus.copies)?;
     let (algorithms, contents) = verify(session, saved, algorithms, corpus, known)?;
@@ -91,8 +93,8 @@ fn near(
             {
                 earlier.add_noted(label, saved.offer(due, |keys| &keys.algorithms[at].noted, noted)?);
             }
-            let pairs = Pairs { report: report.clone(), pairs, classes };
-            let Pairs { pairs, classes, .. } = saved.offer(due, |keys| &keys.algorithms[at].near, pairs)?;
+            let pairs = SavedPairs { report: report.clone(), pairs, classes };
+            let SavedPairs { pairs, classes, .. } = saved.offer(due, |keys| &keys.algorithms[at].near, pairs)?;
             if due {
                 saved.forget(|keys| &keys.algorithms[at].pairs)?;
                 saved.forget(|keys| &keys.algorithms[at].rows)?;
@@ -161,12 +163,6 @@ fn verify<'c>(
     Ok((algorithms?, contents))
 }
 
-/// Returns whether an index stores the pairs of an algorithm. The index stores them if the algorithm's rules consider all pairs of a
-/// document.
-pub(crate) fn is_noted(bound: &Bound<'_>) -> bool {
-    bound.margin.is_some() || bound.relating().is_some()
-}
-
 /// Returns the links that earlier runs found for indexed documents, if the run uses an index.
 fn links_of(session: &Session<'_>, earlier: Option<&dyn Earlier>, label: &str) -> Result<Option<Sorted>> {
     earlier.map_or(Ok(None), |earlier| earlier.links(session, label))
@@ -204,8 +200,8 @@ fn check(
             merged
         }
     };
-    let found = Pairs { report: report.clone(), pairs, classes: grouped.classes };
-    let Pairs { pairs, classes, .. } = saved.offer(saved.due(), |keys| &keys.algorithms[at].pairs, found)?;
+    let found = SavedPairs { report: report.clone(), pairs, classes: grouped.classes };
+    let SavedPairs { pairs, classes, .. } = saved.offer(saved.due(), |keys| &keys.algorithms[at].pairs, found)?;
     Ok(Found { pairs, classes, evidence })
 }
 

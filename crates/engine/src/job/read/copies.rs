@@ -1,7 +1,7 @@
 //! Finds exact copies (`steps/copies.rs`): records a hash of each document's text (in a separate pass if necessary) and folds the hashes
 //! into classes.
 
-use crate::job::pair::classes::{Classes, Link};
+use crate::classes::{Classes, Link};
 use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::steps::copies;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::headings::Headings;
 use super::keep::{KeepOrder, KeepRecorder};
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
-use crate::reading::keep_column::Tally;
+use crate::job::read::keep_column::Tally;
 use crate::reading::parts::{Bytes, put};
 use crate::reading::scopes::Noted;
 use crate::reading::source_values::{SourceRecorder, SourceValues};

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::copies;
 use super::document_columns::{ColumnRecorders, DocumentColumns};
-use crate::engine::checkpoints::{Merge, Recorder};
+use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter, Merge, Recorder};
 use crate::engine::threads::Engine;
+use crate::job::read::keep_column::Tally;
 use crate::reading::content_hashes::{self, Sum};
 use crate::reading::document::View;
-use crate::reading::keep_column::Tally;
 use crate::reading::parts::Bytes;
 use crate::reading::rejected::{Rejected, Rejecter};
 use crate::session::Session;
@@ -335,4 +335,38 @@ pub fn count_repeated(engine: &Engine<'_>, values: &Sorted) -> Result<u64> {
         Ok,
     )?;
     Ok(surplus.iter().sum())
+}
+
+impl Checkpoint for Taken {
+    fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
+        to.plain(&self.ids_seen)?;
+        to.plain(&(self.duplicate_ids, self.used, self.text_bytes, &self.lost))?;
+        to.plain(&(self.with_unread_parts, self.without_words))?;
+        to.plain(&self.parts)?;
+        to.plain(&self.contents)?;
+        self.columns.save(to)?;
+        self.rejected.save(engine, to)
+    }
+
+    fn restore(engine: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Taken> {
+        let ids_seen = from.plain()?;
+        let (duplicate_ids, used, text_bytes, lost) = from.plain()?;
+        let (with_unread_parts, without_words) = from.plain()?;
+        let (parts, contents) = (from.plain()?, from.plain()?);
+        Ok(Taken {
+            ids_seen,
+            duplicate_ids,
+            lost,
+            used,
+            text_bytes,
+            with_unread_parts,
+            without_words,
+            parts,
+            columns: DocumentColumns::restore(from)?,
+            rejected: Rejected::restore(engine, documents, from)?,
+            hashes: None,
+            spilled_bytes: 0,
+            contents,
+        })
+    }
 }

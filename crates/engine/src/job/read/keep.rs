@@ -1,7 +1,7 @@
 //! Defines the order of preference (`--keep`), which decides which of two documents is better.
 //!
 //! If only length matters, the order takes four bytes per document. If the order uses corpus columns, their recorded values
-//! ([`crate::reading::keep_column`]) are in a temporary file. A column is compared as numbers or as text; this choice is made after all
+//! ([`crate::job::read::keep_column`]) are in a temporary file. A column is compared as numbers or as text; this choice is made after all
 //! rows have been read.
 
 use std::cmp::Ordering;
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::engine::threads::Engine;
+use crate::job::read::keep_column::{Tally, Tallying, note, parts};
 use crate::options::Keep;
-use crate::reading::keep_column::{Tally, Tallying, note, parts};
 use crate::reading::parts::{Bytes, put};
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};

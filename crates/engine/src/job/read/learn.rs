@@ -7,7 +7,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::job::pair::classes::Classes;
+use crate::classes::Classes;
 use crate::job::saved::SavedState;
 use crate::reading::document::View;
 use crate::session::Session;

@@ -6,15 +6,17 @@ use std::sync::Arc;
 use super::copies;
 use super::count::{Counted, Counting};
 use super::intake::Taken;
+use super::one_pass::{Asked, FirstPass, FirstResult, read};
 use super::prefilter;
-use super::reading::{Asked, FirstPass, FirstResult, read};
 use super::recall;
 use super::sign::{SignedRows, Signing, rows, spilled};
-use crate::job::algorithm_state::{AlgorithmState, Step};
-use crate::job::pair::classes::Classes;
-use crate::job::pair::relate::is_noted;
+use crate::classes::Classes;
+use crate::job::algorithm_state::{AlgorithmState, Step, is_noted};
+use crate::job::read::saved_counts::SavedCounts;
+use crate::job::read::saved_rows::SavedRows;
 use crate::job::read_back::{Frozen, digest};
-use crate::job::saved::{Counts, FIRST, IndexedNumbers, Made, Partials, RECALL, Rows, SECOND, SavedState};
+use crate::job::saved::{FIRST, Made, Partials, RECALL, SECOND, SavedState};
+use crate::matching::indexed::IndexedNumbers;
 use crate::matching::meeting::{Keys, Meeting, Numbered};
 use crate::reading::document::View;
 use crate::reading::forward::Forward;
@@ -55,7 +57,7 @@ pub(crate) struct First<'n> {
     /// The exact copies.
     pub copies: Arc<Classes>,
     /// The counts, if anything was counted.
-    pub counts: Option<Counts>,
+    pub counts: Option<SavedCounts>,
     /// The words of all documents, if words were saved.
     pub words: Option<Forward>,
     /// The algorithms that do not require counts.
@@ -127,7 +129,7 @@ pub(crate) struct Passes<'p> {
 struct FirstStates<'n> {
     notes: Option<Taken>,
     copies: Option<Classes>,
-    counts: Option<Counts>,
+    counts: Option<SavedCounts>,
     words: Option<Forward>,
     algorithms: Vec<Placed<'n>>,
     unsigned: Vec<Unsigned<'n>>,
@@ -278,7 +280,7 @@ impl Passes<'_> {
             states.notes = Some(saved.offer(due, |keys| &keys.notes, taken)?);
         }
         if let Some(Counted { stats, cuts, forward, .. }) = counted {
-            states.counts = Some(saved.offer(due, |keys| &keys.counts, Counts { stats, cuts })?);
+            states.counts = Some(saved.offer(due, |keys| &keys.counts, SavedCounts { stats, cuts })?);
             states.words = forward.map(|words| saved.offer(due, |keys| &keys.words, words)).transpose()?;
         }
         let text_bytes = states.notes.as_ref().map_or(0, |notes| notes.text_bytes);
@@ -364,7 +366,7 @@ impl Passes<'_> {
     }
 
     /// Restores the statistics and any words that are still needed.
-    fn restore_counts(self) -> Result<(Option<Counts>, Option<Forward>)> {
+    fn restore_counts(self) -> Result<(Option<SavedCounts>, Option<Forward>)> {
         let (saved, plan) = (self.saved, self.saved.plan());
         if plan.counts.is_none() {
             return Ok((None, None));
@@ -378,7 +380,7 @@ impl Passes<'_> {
         if asks_words && !saved.has(|keys| &keys.words)? {
             return Ok((None, None));
         }
-        let Some(counts) = saved.restore::<Counts>(|keys| &keys.counts)? else { return Ok((None, None)) };
+        let Some(counts) = saved.restore::<SavedCounts>(|keys| &keys.counts)? else { return Ok((None, None)) };
         let words = if asks_words { saved.restore::<Forward>(|keys| &keys.words)? } else { None };
         Ok((Some(counts), words))
     }
@@ -438,8 +440,8 @@ impl Passes<'_> {
                     let keys = self.saved.offer(due, |keys| &keys.algorithms[at].keys, *keys)?;
                     stored.push(Stored { label: report.label.clone(), keys, noted: None });
                 }
-                let rows = Rows { report: report.clone(), rows, evidence, sketches };
-                let Rows { rows, evidence, sketches, .. } =
+                let rows = SavedRows { report: report.clone(), rows, evidence, sketches };
+                let SavedRows { rows, evidence, sketches, .. } =
                     self.saved.offer(due, |keys| &keys.algorithms[at].rows, rows)?;
                 Ok(Step::Rows(SignedRows { layout, rows, tally, evidence, sketches, keys: None }))
             })?;

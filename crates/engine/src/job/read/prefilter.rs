@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::job::pair::classes::Classes;
+use crate::classes::Classes;
 use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::recipe::bound::Bound;

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::classes::Classes;
 use crate::engine::checkpoints::{Merge, Recorder};
 use crate::engine::evidence::{Evidence, Taking, let_go};
 use crate::engine::sketches::SketchFile;
-use crate::job::pair::classes::Classes;
 use crate::job::timing::{Sample, Timed};
 use crate::matching::meeting::{Keys, MeetingKeys, Numbered};
 use crate::session::Session;

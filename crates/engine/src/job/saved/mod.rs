@@ -1,13 +1,8 @@
-//! The saved state of a run: the keys of its checkpoints, and the functions that save and restore the result of each step.
+//! The saved state of a run: the keys of its checkpoints, and the methods that use a saved result or save a new one. How a result is saved is defined next to its type.
 
-mod algorithms;
-mod corpus;
 mod keys;
 mod saved_state;
 
-pub use algorithms::{Pairs, Rows};
-pub(crate) use corpus::IndexedNumbers;
-pub use corpus::{Counts, Said};
 pub use keys::of_file;
 pub(crate) use saved_state::Partials;
 pub use saved_state::{FIRST, Made, RECALL, SECOND, SavedState, left};

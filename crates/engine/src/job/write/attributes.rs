@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::classes::Classes;
 use crate::engine::numbers::Numbers;
-use crate::job::decided::{Decided, fate};
-use crate::job::pair::classes::{Classes, number};
+use crate::job::decide::decided::{Decided, fate};
 use crate::job::pair::components::Components;
 use crate::job::read::intake::Taken;
 use crate::job::run_report::FolderReport;
@@ -14,6 +14,7 @@ use crate::reading::rejected::Rejected;
 use crate::reading::source_values::SourceValues;
 use crate::session::Session;
 use dupsift_core::error::Result;
+use dupsift_core::row::number;
 use dupsift_publish::{Stage, TableWriter};
 use dupsift_tables::{
     AttributeBuilder, AttributeExtras, AttributeRow, EMPTIED, REASONS, RejectReason, attribute_schema,

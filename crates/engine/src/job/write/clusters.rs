@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::classes::Link;
 use crate::engine::numbers::Numbers;
-use crate::job::pair::classes::Link;
 use crate::job::pair::group::Relation;
 use crate::job::read::keep::KeepOrder;
 use crate::reading::ids::Ids;

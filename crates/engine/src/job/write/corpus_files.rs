@@ -4,8 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::attributes::{self, ClusterColumns, Known};
-use crate::job::decided::Decided;
-use crate::job::pair::classes::number;
+use crate::job::decide::decided::Decided;
 use crate::job::run_report::{CorpusReport, FolderReport};
 use crate::job::text_edits::TextEdits;
 use crate::options::RunOptions;
@@ -13,6 +12,7 @@ use crate::reading::read::large_page;
 use crate::reading::rejected::Rejected;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::row::number;
 use dupsift_input::{Added, Copying, Edits, InputFile, Source};
 use dupsift_publish::Stage;
 use dupsift_spill::shuffle::AtomicBits;

@@ -1,11 +1,10 @@
-//! Decides which documents are removed, and writes the tables of the output. This is the third part of a run.
+//! Writes the output: reads the ids of the documents that appear in it, and writes its tables and files. This is the last part of a run.
 
 pub mod attributes;
 pub(crate) mod clusters;
 pub mod corpus_files;
-pub mod decide;
-pub mod last_reading;
-pub(crate) mod look_ahead;
+mod describe;
+pub mod last_pass;
 pub mod other_input;
 pub mod output;
 pub(crate) mod pairs;

@@ -1,6 +1,6 @@
 //! Collects the unreadable rows and files of inputs other than the corpus, for `rejected/`, the guards and the record.
 
-use super::last_reading;
+use super::last_pass;
 use super::tables::list_rejected;
 use crate::reading::input_notes;
 use crate::reading::inputs::Inputs;
@@ -24,7 +24,7 @@ pub fn lost(
     ids_seen: &IdsSeen,
     rejected: &Rejected,
 ) -> Result<OtherInput> {
-    let ids = last_reading::ids_of_rejected(session, ids_seen, rejected)?;
+    let ids = last_pass::ids_of_rejected(session, ids_seen, rejected)?;
     let table = session.engine.dir.join(format!("{name}{REJECTED}"));
     // The table may remain from an earlier attempt that ended because a file of the corpus was damaged.
     if is_there(&table)? {

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use super::attributes::Known;
 use super::corpus_files;
-use super::decide;
-use super::last_reading;
+use super::describe;
+use super::last_pass;
 use super::pairs;
 use super::passages;
 use super::removals;
 use super::stored_texts;
 use super::tables::{Expanded, Tables, Written};
+use crate::classes::Classes;
 use crate::job::algorithm_state::{AlgorithmState, each};
-use crate::job::decided::Decided;
-use crate::job::describe;
+use crate::job::decide;
+use crate::job::decide::decided::Decided;
 use crate::job::guards;
-use crate::job::pair::classes::Classes;
 use crate::job::pair::contents::{Alike, Compared, Contents};
 use crate::job::pair::group::Relation;
 use crate::job::read::intake::Taken;
@@ -87,8 +87,7 @@ pub fn decide<'d>(
     })?;
     let rejected = rejected_by_file(session, taken, &shown)?;
     let taking = alike.begin(session, contents)?;
-    let (ids, contents) =
-        last_reading::read(session, view, &taken.ids_named(session), &named(session, &shown)?, taking)?;
+    let (ids, contents) = last_pass::read(session, view, &taken.ids_named(session), &named(session, &shown)?, taking)?;
     let contents = contents.map(|contents| contents.offer(saved)).transpose()?;
     let relations: Vec<&Relation> = algorithms.iter().map(|algorithm| &algorithm.now.relation).collect();
     let decide = || decide::decide(session, &relations, copies, &taken.columns.keep, &shown, contents.as_ref());

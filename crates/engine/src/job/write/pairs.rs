@@ -13,9 +13,9 @@ use arrow::array::{Array, Float32Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::SchemaRef;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
+use crate::classes::Classes;
 use crate::engine::threads::{Engine, UNKNOWN};
 use crate::job::pair::across::Across;
-use crate::job::pair::classes::Classes;
 use crate::job::pair::contents::{Alike, Compared, Shares};
 use crate::job::pair::group::Relation;
 use crate::job::read::keep::KeepOrder;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::job::decided::{Decided, Row, fate};
-use crate::job::pair::classes::Classes;
+use crate::classes::Classes;
+use crate::job::decide::decided::{Decided, Row, fate};
 use crate::job::pair::contents::Shares;
 use crate::job::text_edits::TextEdits;
 use crate::reading::ids::Ids;

@@ -10,7 +10,7 @@ use arrow::array::builder::StringBuilder;
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
-use crate::job::decided::{self, Decided};
+use crate::job::decide::decided::{self, Decided};
 use crate::job::run_report::FolderReport;
 use crate::reading::document::View;
 use crate::reading::purified::{Reading, asks, how, texts};

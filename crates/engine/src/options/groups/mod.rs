@@ -27,8 +27,7 @@ use super::spec::{OptionSpec, Verb};
 use dupsift_core::error::Result;
 
 const EVERY: &[Verb] = &Verb::ALL;
-/// The commands that write an output folder from a corpus.
-const MAKING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
+const MAKING: &[Verb] = &Verb::MAKING;
 /// The commands that split Chinese text into words.
 const WORDING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
 /// The commands that find duplicates among documents.

@@ -2,9 +2,9 @@
 
 use super::{MAKING, RESUMING};
 use crate::options::help_groups::INPUT;
+use crate::options::sample_size::SampleSize;
 use crate::options::spec::{NONE, OptionSpec, Verb, is};
 use crate::options::value::{Kind, Value};
-use crate::reading::sample::SampleSize;
 
 /// Selects the documents that are read.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,15 +1,15 @@
 //! Builds the record of a run, including warnings, from the results of the stages.
 
-use super::run_report::{
+use super::removals::Removals;
+use crate::classes::Classes;
+use crate::engine::{StageReport, now};
+use crate::job::check::address_note;
+use crate::job::decide::decided::Decided;
+use crate::job::read::intake::Taken;
+use crate::job::run_report::{
     AlgorithmReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport, SCHEMA_VERSION,
     StatisticsReport,
 };
-use crate::engine::{StageReport, now};
-use crate::job::check::address_note;
-use crate::job::decided::Decided;
-use crate::job::pair::classes::Classes;
-use crate::job::read::intake::Taken;
-use crate::job::write::removals::Removals;
 use crate::options::record;
 use crate::reading::content_hashes;
 use crate::reading::input_notes;

@@ -1,12 +1,13 @@
-//! Applies `--decide`, `--keep`, `--remove-if` and `--chain` to the pairs. The result lists the removed documents, each with the document
-//! that is kept instead.
+//! Decides which documents are removed: applies `--decide`, `--keep`, `--remove-if` and `--chain` to the pairs. The result lists the removed
+//! documents, each with the document that is kept instead.
+
+pub mod decided;
+mod look_ahead;
 
 use std::collections::BTreeMap;
 
-use super::look_ahead::{Asking, blocks};
+use crate::classes::Classes;
 use crate::engine::numbers::Numbers;
-use crate::job::decided::{Decided, ROW, push_representative, push_row};
-use crate::job::pair::classes::Classes;
 use crate::job::pair::components::Components;
 use crate::job::pair::contents::{Contents, Looking};
 use crate::job::pair::group::Relation;
@@ -15,6 +16,7 @@ use crate::job::read::keep::KeepOrder;
 use crate::matching::indexed::Indexed;
 use crate::options::Decide;
 use crate::session::Session;
+use decided::{Decided, ROW, push_representative, push_row};
 use dupsift_algorithms::measure::Contained;
 use dupsift_algorithms::recipe::remove_if::RemoveIf;
 use dupsift_algorithms::steps::choose::{Chooser, best};
@@ -24,6 +26,7 @@ use dupsift_algorithms::steps::survive::{self, Finder, Lists, MOST_LISTED, Remov
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Docs, Pair, Slots};
 use dupsift_spill::shuffle::AtomicBits;
+use look_ahead::{Asking, blocks};
 
 /// Decides which documents are removed. `shown` holds all documents in pairs. `contents` holds the contents of documents in pairs that are
 /// not exact copies.

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::pair::classes::Classes;
-use super::pair::components::Components;
-use super::pair::contents::Shares;
+use crate::classes::Classes;
 use crate::engine::evidence::Evidence;
+use crate::job::pair::components::Components;
+use crate::job::pair::contents::Shares;
 use crate::session::Session;
 use dupsift_algorithms::steps::survive::Removal;
 use dupsift_core::error::Result;

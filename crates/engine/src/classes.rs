@@ -7,8 +7,9 @@
 
 use std::ops::Range;
 
-use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter};
+use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter};
 use crate::engine::numbers::Numbers;
+use crate::engine::threads::Engine;
 use crate::session::Session;
 use dupsift_algorithms::steps::copies::{Copies, class};
 use dupsift_core::error::Result;
@@ -176,4 +177,12 @@ impl Copies for Classes {
     }
 }
 
-pub use dupsift_core::row::number;
+impl Checkpoint for Classes {
+    fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
+        Classes::save(self, to)
+    }
+
+    fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Classes> {
+        Classes::restore(from)
+    }
+}
