@@ -13,6 +13,7 @@ use super::kept_words::KeptWords;
 use super::normal::Normal;
 use super::pipeline::Pipeline;
 use super::pool;
+use super::simd::count_characters;
 use super::tokenizer::starts::StartsWriter;
 use super::word::{Counted, Cut, Token, Word};
 use dupsift_core::hash::{combine, hash128};
@@ -291,7 +292,7 @@ impl<'a> Analysis<'a> {
 
     /// Returns the number of Unicode scalar values in the raw text.
     pub fn characters(&self) -> u64 {
-        self.raw.chars().count() as u64
+        count_characters(self.raw) as u64
     }
 
     /// Returns the normalized text, which consists of pieces separated by one U+0020. A piece is a sentence and may contain no words.

@@ -3,7 +3,9 @@
 
 use std::arch::x86_64::*;
 
+use super::marks::copy_with_marks;
 use super::{Classes, plain};
+use crate::pieces::Pieces;
 
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -40,6 +42,14 @@ fn load(bytes: &[u8; 32]) -> __m256i {
 }
 
 /// Implements [`super::copy_plain`].
+#[target_feature(enable = "avx2")]
+pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
+    out.text.reserve(bytes.len() - from + 64);
+    copy_with_marks(bytes, from, out, |bytes, from, out| copy_lower(bytes, from, out))
+}
+
+/// Appends the text in lowercase, up to the first character that is not simple.
+#[inline]
 #[target_feature(enable = "avx2")]
 #[allow(unsafe_code)]
 pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize {
@@ -104,6 +114,30 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
         out.pop();
     }
     plain::copy_lower(bytes, place, out)
+}
+
+/// Implements [`super::count_characters`].
+#[target_feature(enable = "avx2")]
+pub(super) fn count_characters(bytes: &[u8]) -> usize {
+    let (blocks, rest) = bytes.as_chunks::<32>();
+    let mut count = plain::count_characters(rest);
+    // Each of 32 sums counts at most 255 bytes.
+    for part in blocks.chunks(u8::MAX as usize) {
+        let mut sums = _mm256_setzero_si256();
+        for block in part {
+            // As signed numbers, the bytes that do not begin a character are those below -64.
+            sums = _mm256_sub_epi8(sums, _mm256_cmpgt_epi8(load(block), all(0xBF)));
+        }
+        let sums = _mm256_sad_epu8(sums, _mm256_setzero_si256());
+        let sums = [
+            _mm256_extract_epi64::<0>(sums),
+            _mm256_extract_epi64::<1>(sums),
+            _mm256_extract_epi64::<2>(sums),
+            _mm256_extract_epi64::<3>(sums),
+        ];
+        count += sums.iter().sum::<i64>() as usize;
+    }
+    count
 }
 
 /// Implements [`super::classify`].

@@ -34,6 +34,8 @@ proptest! {
             prop_assert_eq!(copied(level), copied(Level::Plain), "{:?}", level);
             prop_assert_eq!(classes(level), classes(Level::Plain), "{:?}", level);
         }
+        let long = text.repeat(100);
+        prop_assert_eq!(count_characters(&long), long.chars().count());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! Each loop has three implementations: AVX-512, AVX2, and plain code. The fastest implementation that the processor supports is selected
 //! at run time. All three produce the same class bits. The implementations differ in the length of the stretch that they copy: the AVX-512
 //! code also collapses white space, ends sentences, and narrows full-width marks (`fold.rs`), while the AVX2 code and the plain code stop
-//! at these characters. Property tests check that all three give the same normal form.
+//! at these characters, which `marks.rs` then copies one by one. Property tests check that all three give the same normal form.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -18,6 +18,7 @@ mod classes;
 mod fold;
 #[cfg(test)]
 mod laws;
+mod marks;
 mod plain;
 
 pub(crate) use classes::Classes;
@@ -39,7 +40,23 @@ pub(crate) fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces
         // SAFETY: the processor has these features.
         return unsafe { fold::copy_plain(text.as_bytes(), from, out) };
     }
-    copy_lower_by(level, text, from, &mut out.text)
+    #[cfg(target_arch = "x86_64")]
+    if level != Level::Plain {
+        // SAFETY: the processor has AVX2.
+        return unsafe { avx2::copy_plain(text.as_bytes(), from, out) };
+    }
+    marks::copy_with_marks(text.as_bytes(), from, out, plain::copy_lower)
+}
+
+/// Returns the number of characters, like `text.chars().count()`.
+#[allow(unsafe_code)]
+pub(crate) fn count_characters(text: &str) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if Level::best() != Level::Plain {
+        // SAFETY: the processor has AVX2.
+        return unsafe { avx2::count_characters(text.as_bytes()) };
+    }
+    text.chars().count()
 }
 
 /// Determines the classes of all bytes in normalized text, 64 bytes per entry. Two more entries follow, which contain only borders.
@@ -52,7 +69,7 @@ pub(crate) fn classify(text: &str, out: &mut Vec<Classes>) {
 }
 
 /// Appends `text` in lowercase, from `from` to the first character that is not listed at [`copy_plain`].
-#[inline]
+#[cfg(test)]
 #[allow(unsafe_code)]
 fn copy_lower_by(level: Level, text: &str, from: usize, out: &mut Vec<u8>) -> usize {
     match level {

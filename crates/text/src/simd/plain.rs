@@ -43,6 +43,11 @@ fn push_ascii_lower(bytes: &[u8], out: &mut Vec<u8>) {
     out[start..].make_ascii_lowercase();
 }
 
+/// Implements [`super::count_characters`]: counts the bytes that begin a character.
+pub(super) fn count_characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+}
+
 /// Implements [`super::classify`].
 pub(super) fn classify(text: &str, out: &mut Vec<Classes>) {
     let mut classes = Classes::default();
