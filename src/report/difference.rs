@@ -1,10 +1,9 @@
 //! Computes the difference between two texts: aligns their lines and sentences, and compares changed lines word by word (in Chinese,
-//! character by character).
+//! character by character). `dupsift_text::side_by_side` splits the texts.
 //!
-//! Lines are split after sentences, so that a page that consists of a single line is compared sentence by sentence. Empty lines, and white
-//! space at the beginning and end of a line, are ignored. All limits apply to size, not time, so the same texts always give the same
-//! difference.
+//! All limits apply to size, not time, so the same texts always give the same difference.
 
+use dupsift_text::side_by_side::{dice, first_characters, lines, sorted_words, words};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// The maximum number of characters of each text that are compared.
@@ -54,7 +53,7 @@ pub(crate) struct Difference {
 
 /// Compares two texts.
 pub(crate) fn difference(a: &str, b: &str) -> Difference {
-    let ((a, a_cut), (b, b_cut)) = (lines(a), lines(b));
+    let ((a, a_cut), (b, b_cut)) = (compared_lines(a), compared_lines(b));
     let mut found = Vec::new();
     for op in capture_diff_slices(Algorithm::Myers, &a, &b) {
         let (old, new) = (&a[op.old_range()], &b[op.new_range()]);
@@ -69,43 +68,13 @@ pub(crate) fn difference(a: &str, b: &str) -> Difference {
 }
 
 /// Returns the lines and sentences of a text that are compared, and the number of characters that are not compared.
-fn lines(text: &str) -> (Vec<&str>, usize) {
-    let end = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(at, _)| at);
-    let mut lines = Vec::new();
-    for line in text[..end].lines() {
-        let mut from = 0;
-        for at in sentence_ends(line) {
-            lines.push(line[from..at].trim());
-            from = at;
-        }
-        lines.push(line[from..].trim());
-    }
-    lines.retain(|line| !line.is_empty());
+fn compared_lines(text: &str) -> (Vec<&str>, usize) {
+    let compared = first_characters(text, MOST_CHARACTERS).unwrap_or(text);
+    let mut lines = lines(compared);
     let place = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
-    let end = lines.get(MOST_LINES).map_or(end, |line| place(line));
+    let end = lines.get(MOST_LINES).map_or(compared.len(), |line| place(line));
     lines.truncate(MOST_LINES);
     (lines, text[end..].chars().count())
-}
-
-/// Returns the positions in a line where sentences end: after Chinese punctuation, or after punctuation that is followed by a space.
-fn sentence_ends(line: &str) -> impl Iterator<Item = usize> {
-    let mut characters = line.char_indices().peekable();
-    std::iter::from_fn(move || {
-        while let Some((at, character)) = characters.next() {
-            let next = characters.peek().map(|(_, next)| *next);
-            let closes = |next: char| matches!(next, '”' | '’' | '»' | '」' | '』' | '）' | ')' | '"');
-            let ends = match character {
-                '。' | '！' | '？' | '；' => !next.is_some_and(closes),
-                '.' | '!' | '?' | '…' => next.is_some_and(char::is_whitespace),
-                '”' | '」' | '』' => line[..at].ends_with(['。', '！', '？']),
-                _ => false,
-            };
-            if ends {
-                return Some(at + character.len_utf8());
-            }
-        }
-        None
-    })
 }
 
 /// Aligns similar changed lines, in order, so that the total similarity of aligned lines is as large as possible.
@@ -117,7 +86,7 @@ fn align(old: &[&str], new: &[&str], out: &mut Vec<Line>) {
         out.extend(new[both..].iter().map(|line| Line::Right(line.to_string())));
         return;
     }
-    let bags = |lines: &[&str]| -> Vec<Vec<String>> { lines.iter().map(|line| bag(line)).collect() };
+    let bags = |lines: &[&str]| -> Vec<Vec<String>> { lines.iter().map(|line| sorted_words(line)).collect() };
     let (old_bags, new_bags) = (bags(old), bags(new));
     let width = new.len() + 1;
     // best[i][j] is the maximum total similarity of the old lines from i on and the new lines from j on. Shares that are too small count as
@@ -153,25 +122,6 @@ fn align(old: &[&str], new: &[&str], out: &mut Vec<Line>) {
     out.extend(new[j..].iter().map(|line| Line::Right(line.to_string())));
 }
 
-/// Returns the words of a line in alphabetical order, without spaces and punctuation.
-fn bag(line: &str) -> Vec<String> {
-    let mut words: Vec<String> =
-        words(line).into_iter().filter(|word| word.contains(char::is_alphanumeric)).map(str::to_lowercase).collect();
-    words.sort_unstable();
-    words
-}
-
-/// Returns twice the number of shared words, divided by the total number of words in both lines.
-fn dice(a: &[String], b: &[String]) -> f64 {
-    let (mut i, mut j, mut common) = (0, 0, 0);
-    while i < a.len() && j < b.len() {
-        common += usize::from(a[i] == b[j]);
-        let (x, y) = (&a[i], &b[j]);
-        (i, j) = (i + usize::from(x <= y), j + usize::from(y <= x));
-    }
-    if a.is_empty() && b.is_empty() { 0.0 } else { 2.0 * common as f64 / (a.len() + b.len()) as f64 }
-}
-
 /// Returns two lines side by side, with their differences marked.
 fn changed(a: &str, b: &str) -> Line {
     let (old, new) = (words(a), words(b));
@@ -193,46 +143,6 @@ fn push(pieces: &mut Vec<Piece>, words: &[&str], changed: bool) {
         _ if text.is_empty() => {}
         Some(last) if last.changed == changed => last.text += &text,
         _ => pieces.push(Piece { text, changed }),
-    }
-}
-
-/// Splits a line into words, single characters of scripts without spaces, runs of white space, and single punctuation marks.
-fn words(line: &str) -> Vec<&str> {
-    let mut words = Vec::new();
-    let mut from = 0;
-    let mut last = None;
-    for (at, character) in line.char_indices() {
-        let kind = kind(character);
-        if at > 0 && (kind == Kind::Single || last != Some(kind)) {
-            words.push(&line[from..at]);
-            from = at;
-        }
-        last = Some(kind);
-    }
-    words.push(&line[from..]);
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Letter,
-    Space,
-    Single,
-}
-
-fn kind(character: char) -> Kind {
-    // Each Han, kana or Thai character counts as a word; a combining mark belongs to the preceding letter.
-    let unspaced = matches!(character,
-        '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{2E80}'..='\u{9FFF}'
-        | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
-    let combines = matches!(character, '\u{0300}'..='\u{036F}' | '\u{200D}' | '\u{FE00}'..='\u{FE0F}');
-    if character.is_whitespace() {
-        Kind::Space
-    } else if (character.is_alphanumeric() && !unspaced) || combines {
-        Kind::Letter
-    } else {
-        Kind::Single
     }
 }
 

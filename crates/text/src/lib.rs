@@ -31,6 +31,7 @@ mod pool;
 mod script;
 mod sentence;
 pub mod shingle;
+pub mod side_by_side;
 mod simd;
 mod stem;
 pub mod tokenizer;

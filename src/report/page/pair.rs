@@ -2,12 +2,13 @@
 
 use maud::{Markup, html};
 
-use super::text::{beside, heading, language, plain, share};
+use super::text::{beside, heading, plain, share};
 use crate::report::difference::{Line, Piece, difference};
 use crate::report::{counted, thousands};
 use dupsift_algorithms::measure::Contained;
 use dupsift_engine::job::RunReport;
 use dupsift_study::{Explanation, Outcome, PairComparison, PairRelation, Review, ShownText};
+use dupsift_text::side_by_side::{first_characters, language};
 
 /// The number of characters of each text that are compared, starting shortly before the first difference.
 const COMPARED: usize = 3_000;
@@ -366,9 +367,10 @@ fn ends(text: &str) -> String {
 
 /// Returns a differing stretch, without its end if it is long.
 fn long(text: &str) -> String {
-    match text.char_indices().nth(LONG) {
-        Some((end, _)) => {
-            format!("{} … ({} more)", &text[..end], counted(text[end..].chars().count() as u64, "character"))
+    match first_characters(text, LONG) {
+        Some(first) => {
+            let more = text[first.len()..].chars().count();
+            format!("{first} … ({} more)", counted(more as u64, "character"))
         }
         None => text.to_string(),
     }
@@ -387,10 +389,7 @@ fn same_beginning(a: &str, b: &str) -> usize {
 }
 
 fn beginning(text: &str) -> (&str, bool) {
-    match text.char_indices().nth(COMPARED) {
-        Some((end, _)) => (&text[..end], true),
-        None => (text, false),
-    }
+    first_characters(text, COMPARED).map_or((text, false), |first| (first, true))
 }
 
 /// Returns the line that unfolds a pair.

@@ -81,27 +81,6 @@ fn is_unsafe(letter: char) -> bool {
     (letter.is_control() && letter != '\n' && letter != '\t') || direction || separator || no_character
 }
 
-/// Guesses the language of text from its letters, for fonts and screen readers. Returns an empty string if the language is unknown.
-pub(crate) fn language(text: &str) -> &'static str {
-    let (mut han, mut kana, mut cyrillic, mut latin) = (0, 0, 0, 0);
-    for letter in text.chars() {
-        match letter {
-            '\u{3040}'..='\u{30FF}' => kana += 1,
-            '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{20000}'..='\u{3FFFF}' => han += 1,
-            '\u{400}'..='\u{4FF}' => cyrillic += 1,
-            letter if letter.is_alphabetic() => latin += 1,
-            _ => {}
-        }
-    }
-    match () {
-        () if kana > 0 && 10 * kana > han => "ja",
-        // A Chinese character carries as much information as several letters.
-        () if 3 * han > cyrillic.max(latin) => "zh",
-        () if cyrillic > latin => "ru",
-        () => "",
-    }
-}
-
 /// Formats a share or a similarity like `0.874` or `1`, or as `?` if it is unknown.
 pub(crate) fn share(value: impl Into<f64>) -> String {
     let value = value.into();
@@ -162,12 +141,6 @@ mod tests {
         assert!(long.starts_with(begin) && long.ends_with(end));
         assert_eq!(heading(&long[..160]), long[..160]);
         assert_eq!(heading("a\nb\u{202E}"), "a b[U+202E]");
-    }
-
-    #[test]
-    fn letters_tell_languages() {
-        let languages = ["网页 search 引擎", "поиск по web", "plain text", "検索エンジンの話", "", "123"].map(language);
-        assert_eq!(languages, ["zh", "ru", "", "ja", "", ""]);
     }
 
     #[test]

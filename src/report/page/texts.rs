@@ -3,12 +3,13 @@
 use maud::{Markup, html};
 
 use super::pair::{body, id_of, summary};
-use super::text::{language, plain, share};
+use super::text::{plain, share};
 use crate::report::{counted, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::RunReport;
 use dupsift_engine::options::Spelling;
 use dupsift_study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
+use dupsift_text::side_by_side::{first_characters, language};
 
 /// The number of characters shown from a text that is not compared with another text.
 const ALONE: usize = 300;
@@ -58,10 +59,10 @@ fn cluster(report: &RunReport, review: &Review, one: &LargeCluster) -> Markup {
 /// Returns the beginning of a text that is not compared with another text.
 fn excerpt(review: &Review, doc: u64) -> Markup {
     let Some(text) = review.texts.get(&doc) else { return html! {} };
-    let end = text.text.char_indices().nth(ALONE).map_or(text.text.len(), |(end, _)| end);
-    let is_cut = text.longer || end < text.text.len();
+    let first = first_characters(&text.text, ALONE);
+    let is_cut = text.longer || first.is_some();
     html! {
-        p.text dir="auto" lang=(language(&text.text)) { (plain(&text.text[..end])) @if is_cut { "…" } }
+        p.text dir="auto" lang=(language(&text.text)) { (plain(first.unwrap_or(&text.text))) @if is_cut { "…" } }
     }
 }
 

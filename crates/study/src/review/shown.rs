@@ -18,6 +18,7 @@ use dupsift_spill::shuffle::AtomicBits;
 use dupsift_tables::Cell;
 use dupsift_text::Analysis;
 use dupsift_text::numbers::numbers;
+use dupsift_text::side_by_side::first_characters;
 
 /// The maximum number of characters stored per document. The number is large because a difference may be far from
 /// the beginning.
@@ -178,10 +179,7 @@ fn read_places(
 
 /// Returns the first characters, and whether there are more.
 fn beginning(text: &str) -> (&str, bool) {
-    match text.char_indices().nth(SHOWN_CHARACTERS) {
-        Some((end, _)) => (&text[..end], true),
-        None => (text, false),
-    }
+    first_characters(text, SHOWN_CHARACTERS).map_or((text, false), |first| (first, true))
 }
 
 /// Returns the name `FILE#ROW`, with the file name from the record of the run.
