@@ -23,7 +23,7 @@ use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;
 use dupsift_text::number_words::number_words;
 use dupsift_text::numbers::{numbers, value};
-use dupsift_text::shingle::shingles;
+use dupsift_text::shingle::{shingles, sort_hashes};
 
 /// The number of tokens in a gram. A shorter text counts as one gram if it has at least one token.
 pub(crate) const GRAM: usize = 3;
@@ -43,7 +43,7 @@ pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
     out.push(own.len() as u64);
     out.append(&mut own);
     shingles(document.tokens(), GRAM, false, &mut own);
-    own.sort_unstable();
+    sort_hashes(&mut own);
     let length = out.len();
     out.push(0);
     write_title(document, &own, out);
