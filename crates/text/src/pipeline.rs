@@ -153,8 +153,6 @@ impl Pipeline {
                 }
             }
             _ => {
-                // Stems are not stored, because only their hashes are needed.
-                let mut stems = String::new();
                 for_each_word(text, &Whole, &self.unspaced, &mut |place, han| {
                     if han {
                         let joined = place.start == end;
@@ -163,13 +161,11 @@ impl Pipeline {
                         return;
                     }
                     end = usize::MAX;
-                    let hash = if self.stems.is_none() {
-                        hash64(&text.as_bytes()[place])
-                    } else {
-                        stems.clear();
-                        self.word(text, place, han, &mut stems).hash
+                    let hash = match &self.stems {
+                        None => hash64(&text.as_bytes()[place]),
+                        Some(stems) => stems.hash(&text[place]),
                     };
-                    tokens.push(Token { hash, han, joined: false });
+                    tokens.push(Token { hash, han: false, joined: false });
                 });
             }
         }
@@ -183,22 +179,29 @@ impl Pipeline {
             start: place.start as u32,
             end: place.end as u32,
             hash,
-            stop: !self.stop_words.is_empty() && self.stop_words.contains(&hash),
+            stop: !self.stop_words.is_empty() && self.is_stop_word(hash),
             han,
         };
-        match &self.stems {
-            None => word,
-            Some(stemmers) => {
-                let surface = &text[place];
-                let stem = stemmers.stem(surface);
-                if *stem == *surface {
-                    return word;
-                }
-                let start = (text.len() + stems.len()) as u32;
-                stems.push_str(&stem);
-                Word { start, end: start + stem.len() as u32, hash: hash64(stem.as_bytes()), ..word }
-            }
+        if self.stems.is_none() { word } else { self.stemmed(text, word, stems) }
+    }
+
+    // Most runs have neither stop words nor stems. If these functions were inlined, the code for a word would be called instead.
+    #[inline(never)]
+    fn is_stop_word(&self, hash: u64) -> bool {
+        self.stop_words.contains(&hash)
+    }
+
+    #[inline(never)]
+    fn stemmed(&self, text: &str, word: Word, stems: &mut String) -> Word {
+        let Some(stemmers) = &self.stems else { return word };
+        let surface = &text[word.start as usize..word.end as usize];
+        let stem = stemmers.stem(surface);
+        if *stem == *surface {
+            return word;
         }
+        let start = (text.len() + stems.len()) as u32;
+        stems.push_str(&stem);
+        Word { start, end: start + stem.len() as u32, hash: hash64(stem.as_bytes()), ..word }
     }
 }
 

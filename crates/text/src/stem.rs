@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use dupsift_core::hash::hash64;
 use rust_stemmers::{Algorithm, Stemmer};
 
 /// The stemmers for Russian and English.
@@ -30,6 +31,12 @@ impl Stems {
         };
         let stem = stemmer.stem(word);
         if stem.is_empty() { Cow::Borrowed(word) } else { stem }
+    }
+
+    /// Returns the hash of the stem of a normalized word.
+    #[inline(never)]
+    pub(crate) fn hash(&self, word: &str) -> u64 {
+        hash64(self.stem(word).as_bytes())
     }
 }
 
