@@ -31,6 +31,13 @@ fn log(count: u64) -> f64 {
     1.0 + float::ln(count as f64)
 }
 
+/// Returns a function from the number of occurrences of a term, at least 1, to its sublinear weight 1 + ln n. A logarithm is expensive, so
+/// those of small numbers are in a table.
+pub(crate) fn sublinear() -> impl Fn(u64) -> f64 {
+    let logs: &Logs = &LOGS;
+    move |count| logs.get(count as usize).copied().unwrap_or_else(|| log(count))
+}
+
 /// Holds a term as stored in the evidence of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stated {

@@ -66,7 +66,25 @@ impl SignSketch {
     }
 
     /// Returns the signs of a vector with length 1.
+    #[allow(unsafe_code)]
     pub(crate) fn signs(&self, terms: &[Term]) -> [u64; WORDS] {
+        #[cfg(target_arch = "x86_64")]
+        if dupsift_core::cpu::Level::best() != dupsift_core::cpu::Level::Plain {
+            // SAFETY: the processor has AVX2.
+            return unsafe { self.signs_by_avx2(terms) };
+        }
+        self.signs_by_any(terms)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn signs_by_avx2(&self, terms: &[Term]) -> [u64; WORDS] {
+        self.signs_by_any(terms)
+    }
+
+    /// Computes the signs, with the vector instructions of the caller.
+    #[inline(always)]
+    fn signs_by_any(&self, terms: &[Term]) -> [u64; WORDS] {
         // The sums are integers that wrap around on overflow, so they are the same on every machine.
         let mut hashed = [0i32; WIDE];
         for term in terms {
@@ -96,17 +114,24 @@ impl SignSketch {
         transform(&mut narrow);
         let mut words = [0; WORDS];
         for (word, values) in words.iter_mut().zip(narrow.as_chunks::<64>().0) {
-            *word = values.iter().enumerate().fold(0, |bits, (at, &value)| bits | u64::from(value > 0) << at);
+            let positive = values.map(|value| u8::from(value > 0));
+            for (at, eight) in positive.as_chunks::<8>().0.iter().enumerate() {
+                // The product has the lowest bit of each byte, in order, in its highest byte.
+                let bits = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+                *word |= bits << (8 * at);
+            }
         }
         words
     }
 }
 
+#[inline(always)]
 fn flip(values: &mut [i16; WIDE], flips: &[i16]) {
     values.iter_mut().zip(flips).for_each(|(value, &flip)| *value = (*value ^ flip).wrapping_sub(flip));
 }
 
 /// Applies the Hadamard transform to each lane.
+#[inline(always)]
 fn transform<const N: usize>(values: &mut [i16; N]) {
     let (rows, _) = values.as_chunks_mut::<LANES>();
     let mut half = rows.len() / 2;

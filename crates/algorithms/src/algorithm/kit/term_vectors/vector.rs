@@ -14,6 +14,7 @@
 //! The gap separates pages with the same template, which differ in one heavy term (their topic), from versions of the same page, which
 //! differ in many light terms.
 
+use super::evidence::sublinear;
 use crate::algorithm::kit::by_count::ByCount;
 use crate::algorithm::kit::prefix::{Term, below, rare_first_by};
 use crate::algorithm::kit::units::{Unit, Units};
@@ -109,9 +110,9 @@ impl Weighing<'_> {
 
     fn weighed(&self, document: &Analysis<'_>) -> Vec<Weighed> {
         let units = self.units.count(document, self.stats);
+        let sublinear = sublinear();
         let weigh = |Unit { hash, count, frequency: Frequency { df, rank, .. } }| {
-            // Most terms occur once, and a logarithm is expensive.
-            let tf = if self.sublinear && count != 1 { 1.0 + float::ln(count.into()) } else { count.into() };
+            let tf = if self.sublinear { sublinear(count.into()) } else { count.into() };
             let weight = self.idf.as_ref().map_or(tf, |idf| tf * idf.of(df));
             Weighed { term: Term { hash, weight, df }, count, rank, word: hash }
         };
