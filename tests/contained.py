@@ -26,7 +26,7 @@ import regex
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benches/lab"))
 
-from digits import NUMBER, separated, value
+from digits import numbers as digit_numbers, separated, value, without_marks
 from number_words import number_words
 
 # Sentence separators also separate words: no word continues across one.
@@ -46,7 +46,7 @@ def single(number):
 
 
 def normal(text):
-    return unicodedata.normalize("NFKC", separated(text.lower()))
+    return without_marks(unicodedata.normalize("NFKC", separated(text.lower())))
 
 
 def tokens(text):
@@ -62,8 +62,8 @@ def tokens(text):
 
 def numbers(text):
     """Yields each number and its position, without marks between groups of digits; numbers in words are converted to digits."""
-    for match in NUMBER.finditer(text):
-        yield value(match.group()), match.start()
+    for start, number in digit_numbers(text):
+        yield value(number), start
     for start, number in number_words(text):
         yield str(number), start
 

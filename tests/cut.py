@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import regex
-from rules import separated
+from rules import separated, without_marks
 
 WHITE = regex.compile(r"\p{White_Space}+")
 LETTER = regex.compile(r"[\p{Alphabetic}\p{N}_]")
@@ -43,7 +43,7 @@ def read(folder):
 def folded(unit):
     """Returns the normal form of a unit."""
     text = STRESS.sub("", unicodedata.normalize("NFC", INVISIBLE.sub("", unit)))
-    text = unicodedata.normalize("NFKC", separated(text.lower())).lower()
+    text = without_marks(unicodedata.normalize("NFKC", separated(text.lower())).lower())
     return WHITE.sub(" ", text).strip(" ")
 
 

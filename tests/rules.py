@@ -18,7 +18,7 @@ import regex
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benches/lab"))
 
-from digits import separated
+from digits import separated, without_marks
 
 DELETED = regex.compile(r"\p{Default_Ignorable_Code_Point}")
 # Stress marks that remain after composition because no letter includes them.
@@ -27,9 +27,11 @@ WHITE = regex.compile(r"\p{White_Space}+")
 CLOSING = r"""\)\]\}"'»›’”“‘〉》」』】〕〗〙〛〞〟⟩⟫）］｝＂＇｠｣"""
 # A piece ends at a gap between two paragraphs, or after a mark and all marks and closing marks that follow it.
 LINE_END = r"(?:\r\n|\r(?!\n)|[\n\u0085\u2028])"
+# The sentence marks of all scripts, except forms of the ASCII period.
+TERMINAL = r"[\p{Sentence_Terminal}--[\u0000-\u007F\u2024\uFE52\uFF0E]]｡"
 BLANK = r"[^\S\n\r\u0085\u2028\u2029]*"
 GAP = regex.compile(rf"\p{{White_Space}}*(?:\u2029|{LINE_END}{BLANK}{LINE_END})\p{{White_Space}}*")
-END = regex.compile(rf"(?:[.!?…](?=\p{{White_Space}}|[{CLOSING}]|\Z)|[。！？｡])[.!?…。！？｡{CLOSING}]*")
+END = regex.compile(rf"(?:[.!?…](?=\p{{White_Space}}|[{CLOSING}]|\Z)|[{TERMINAL}])[.!?…{TERMINAL}{CLOSING}]*", regex.V1)
 LETTER = regex.compile(r"[\p{Alphabetic}\p{N}]")
 HAN = r"[\p{Han}--[\u2E80-\u2FDF]]"
 STRETCH = regex.compile(rf"(?P<han>{HAN}+)|[^\p{{Han}}]+|.", regex.V1 | regex.S)
@@ -58,7 +60,7 @@ def pieces(text):
     found = []
     for piece in raw_pieces(text):
         piece = unicodedata.normalize("NFKC", separated(piece.lower()))
-        piece = "".join(letter.lower() for letter in piece)
+        piece = without_marks("".join(letter.lower() for letter in piece))
         piece = WHITE.sub(" ", piece).strip(" ")
         if piece:
             found.append(piece)

@@ -38,7 +38,7 @@ import lab
 import pyarrow.parquet as pq
 
 import outputs
-from digits import NUMBER, separated, value
+from digits import numbers as digit_numbers, separated, value, without_marks
 from number_words import number_words
 
 ALGORITHMS = "exact,versions:relate=false,join=exact"
@@ -92,7 +92,7 @@ class Verdict:
 
 
 def normal(text):
-    return unicodedata.normalize("NFKC", separated(text)).lower()
+    return without_marks(unicodedata.normalize("NFKC", separated(text.lower())).lower())
 
 
 def tokens_of(text):
@@ -110,7 +110,7 @@ def three_grams(tokens):
 
 def numbers_of(text):
     text = " ".join(normal(text).split())
-    found = (match.group() for match in NUMBER.finditer(text))
+    found = (number for _, number in digit_numbers(text))
     return frozenset([*map(value, found), *(str(number) for _, number in number_words(text))])
 
 

@@ -52,7 +52,7 @@ pub use kept_words::KeptWords;
 pub use normal::MAX_TEXT_BYTES;
 pub use pipeline::Pipeline;
 pub use pool::free as free_pooled_lists;
-pub use script::is_han;
+pub use script::{is_han, is_unspaced};
 pub use sentence::piece_end;
 pub use word::{Counted, Token, Word};
 

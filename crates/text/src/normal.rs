@@ -2,10 +2,13 @@
 //!
 //! Invisible characters are removed first, so that they affect neither sentence boundaries nor normal forms. The text is converted to NFC,
 //! and stress marks on Cyrillic letters are removed. Then the text is split into sentences (full-width marks still exist at this point).
-//! Each piece is lowercased, converted to NFKC, and lowercased again (№ and ℃ contain capitals), and its white space is collapsed. No step
-//! changes a letter into a different one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
-//! Exponents, indices, fractions and numbers in circles next to a digit are separated from it, so that NFKC does not turn 10⁶ into 106, 1½
-//! into 11⁄2 or 3⑤ into 35.
+//! Each piece is lowercased, converted to NFKC, and lowercased again (№ and ℃ contain capitals), and its white space is collapsed. The
+//! decimal digits of all scripts become ASCII digits. Exponents, indices, fractions and numbers in circles next to a digit are separated
+//! from it, so that NFKC does not turn 10⁶ into 106, 1½ into 11⁄2 or 3⑤ into 35; exponents are also separated from letters (m²).
+//!
+//! Marks that Arabic, Hebrew and Greek are written with or without are removed, and Arabic letters that are used for each other become
+//! one ([`Folding`]). No other step changes a letter into a different one unless [`Letters`] requests it: й remains й, é remains é, and
+//! traditional and simplified characters differ.
 //!
 //! Most pieces contain only ASCII, basic Cyrillic and Han characters, and their punctuation. Such a piece is copied in lowercase
 //! (`text/simd/`); punctuation and white space are looked up in a small table (`plain`). A piece that contains any other character is
@@ -13,11 +16,13 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
+use std::sync::LazyLock;
 
+use icu_normalizer::properties::{CanonicalDecomposition, CanonicalDecompositionBorrowed, Decomposed};
 use icu_normalizer::{ComposingNormalizer, ComposingNormalizerBorrowed};
-use icu_properties::props::DefaultIgnorableCodePoint;
-use icu_properties::{CodePointSetData, CodePointSetDataBorrowed};
+use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory, Script};
+use icu_properties::{CodePointMapData, CodePointMapDataBorrowed, CodePointSetData, CodePointSetDataBorrowed};
 
 use super::pieces::Pieces;
 use super::simd::copy_plain;
@@ -35,6 +40,14 @@ const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfc()
 const NFKC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfkc();
 
 const IGNORABLE: CodePointSetDataBorrowed<'static> = CodePointSetData::new::<DefaultIgnorableCodePoint>();
+
+const DECOMPOSITION: CanonicalDecompositionBorrowed<'static> = CanonicalDecomposition::new();
+const CATEGORY: CodePointMapDataBorrowed<'static, GeneralCategory> = CodePointMapData::<GeneralCategory>::new();
+const SCRIPT: CodePointMapDataBorrowed<'static, Script> = CodePointMapData::<Script>::new();
+
+/// The ranges of decimal digits. Each range consists of one or more sets of ten digits, from zero to nine.
+static DIGITS: LazyLock<Vec<RangeInclusive<u32>>> =
+    LazyLock::new(|| CATEGORY.iter_ranges_for_value(GeneralCategory::DecimalNumber).collect());
 
 /// The options for replacing letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -196,21 +209,9 @@ pub fn normal_word(word: &str, letters: Letters) -> String {
 /// Returns the length that the output of [`normal_word`] would have for this stretch, in bytes, not counting white space. Does not allocate
 /// the output.
 pub fn visible_length(stretch: &str) -> usize {
-    let mut visible = Visible(0);
-    let written = NFKC.normalize_to(&separated(&composed(stretch).to_lowercase()), &mut visible);
-    debug_assert!(written.is_ok(), "a number takes all");
-    visible.0
-}
-
-/// Counts the bytes of the text that is written to it, except white space.
-struct Visible(usize);
-
-impl fmt::Write for Visible {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let small = text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase);
-        self.0 += small.map(char::len_utf8).sum::<usize>();
-        Ok(())
-    }
+    let mut visible = 0;
+    Folding::new(|c| visible += if c == ' ' { 0 } else { c.len_utf8() }).push(&composed(stretch));
+    visible
 }
 
 /// Returns whether a character is invisible according to the Unicode property Default_Ignorable_Code_Point. Examples are the soft
@@ -274,10 +275,38 @@ fn is_surely_composed(c: char) -> bool {
 /// Appends the normal form of a piece, with at most one space at its end. This function defines the normal form; all other code paths are
 /// shortcuts.
 fn push_any(piece: &str, out: &mut Vec<u8>) {
-    let mut folded = Folded { out, after_space: true };
     // The output is written incrementally, because a piece may become eleven times as long and would otherwise be in memory twice.
-    let written = NFKC.normalize_to(&separated(&piece.to_lowercase()), &mut folded);
-    debug_assert!(written.is_ok(), "a list takes all");
+    Folding::new(|c| out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes())).push(piece);
+}
+
+/// Returns the value of a decimal digit outside of ASCII.
+fn digit(c: char) -> Option<char> {
+    if c <= '\u{5FF}' || CATEGORY.get(c) != GeneralCategory::DecimalNumber {
+        return None;
+    }
+    let c = u32::from(c);
+    let at = DIGITS.partition_point(|range| *range.end() < c);
+    let value = (c - DIGITS.get(at)?.start()) % 10;
+    char::from_digit(value, 10)
+}
+
+/// Returns lowercase text with ASCII digits and decimal and thousands separators in place of those of other scripts, and with `i` in place
+/// of the lowercase form of İ, which has a second dot.
+fn with_ascii_digits(text: String) -> String {
+    let changes = |c: char| c == '\u{307}' || matches!(c, '\u{66B}' | '\u{66C}') || digit(c).is_some();
+    if !text.contains(changes) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{307}' if out.ends_with('i') => {}
+            '\u{66B}' => out.push('.'),
+            '\u{66C}' => out.push(','),
+            _ => out.push(digit(c).unwrap_or(c)),
+        }
+    }
+    out
 }
 
 /// The position of a digit relative to the line, or [`Position::Other`] for a character that NFKC does not turn into a digit.
@@ -295,9 +324,7 @@ enum Position {
 /// Returns the positions in which a character begins and ends. The signs, brackets and letters of exponents and indices count as digits.
 fn positions(c: char) -> [Position; 2] {
     match c {
-        '0'..='9' | '\u{FF10}'..='\u{FF19}' | '\u{1D7CE}'..='\u{1D7FF}' | '\u{1FBF0}'..='\u{1FBF9}' => {
-            [Position::Line; 2]
-        }
+        '0'..='9' => [Position::Line; 2],
         '²' | '³' | '¹' | '\u{2070}'..='\u{207F}' => [Position::Superscript; 2],
         '\u{2080}'..='\u{208E}' => [Position::Subscript; 2],
         '¼'..='¾' | '\u{2150}'..='\u{215F}' | '\u{2189}' => [Position::Fraction; 2],
@@ -313,8 +340,8 @@ fn positions(c: char) -> [Position; 2] {
 }
 
 /// Returns the text with a mark between two digits in different positions, which NFKC would otherwise join to a different number: `10^6`
-/// for 10⁶, `10_2` for 10₂, `1 1⁄2` for 1½ and `3 5` for 3⑤. Spaces are not visible, so the number of visible bytes does not depend on
-/// the characters that follow.
+/// for 10⁶, `10_2` for 10₂, `1 1⁄2` for 1½ and `3 5` for 3⑤; and with a mark between a letter or a bracket and an exponent: `m^2` for m²
+/// and ㎡. Spaces are not visible, so the number of visible bytes does not depend on the characters that follow.
 fn separated(text: &str) -> Cow<'_, str> {
     let is_raised = |c: char| {
         c > '\u{7F}' && positions(c).iter().any(|position| !matches!(position, Position::Line | Position::Other))
@@ -332,20 +359,88 @@ fn separated(text: &str) -> Cow<'_, str> {
                 Position::Line | Position::Fraction | Position::Enclosed => out.push(' '),
                 Position::Other => {}
             }
+        } else if here == Position::Superscript && out.ends_with(|c: char| c.is_alphabetic() || matches!(c, ')' | ']'))
+        {
+            out.push('^');
         }
         out.push(c);
+        if here == Position::Other && end == Position::Superscript {
+            // The last character of a unit is its exponent.
+            out.pop();
+            out.push_str(&NFKC.normalize(c.encode_utf8(&mut [0; 4])));
+            let exponent = out.pop();
+            out.push('^');
+            out.extend(exponent);
+        }
         before = end;
     }
     Cow::Owned(out)
 }
 
-/// Collapses the white space in the text that is written to it, and lowercases the capitals in the output of NFKC (№ becomes `No`).
-struct Folded<'o> {
-    out: &'o mut Vec<u8>,
+/// Writes normalized characters: collapses white space, lowercases the capitals in the output of NFKC (№ becomes `No`), and removes
+/// differences between spellings of the same word.
+///
+/// Arabic, Hebrew and Greek letters lose their nonspacing marks: vowel signs, points and accents, which most texts omit or which capitals
+/// do not have. Arabic letters that look alike at the end of a word or that Persian keyboards write differently become one, the tatweel,
+/// which only stretches a word, is removed, and the final sigma becomes a sigma.
+struct Folding<W> {
+    write: W,
     after_space: bool,
+    /// Whether marks on the last letter are removed.
+    drops_marks: bool,
 }
 
-impl fmt::Write for Folded<'_> {
+impl<W: FnMut(char)> Folding<W> {
+    fn new(write: W) -> Folding<W> {
+        Folding { write, after_space: true, drops_marks: false }
+    }
+
+    /// Writes the normal form of a piece in NFC.
+    fn push(&mut self, piece: &str) {
+        let written = NFKC.normalize_to(&separated(&with_ascii_digits(piece.to_lowercase())), self);
+        debug_assert!(written.is_ok(), "characters are always accepted");
+    }
+
+    /// Writes a lowercase letter or another visible character.
+    fn fold(&mut self, c: char) {
+        // Only these blocks have letters of the three scripts in the output of NFKC, and marks.
+        if !matches!(c, '\u{300}'..='\u{3FF}' | '\u{590}'..='\u{8FF}' | '\u{1DC0}'..='\u{1FFF}' | '\u{20D0}'..='\u{20FF}' | '\u{FE20}'..='\u{FE2F}' | '\u{10E60}'..='\u{10EFF}')
+        {
+            self.drops_marks = false;
+            return (self.write)(c);
+        }
+        if CATEGORY.get(c) == GeneralCategory::NonspacingMark {
+            if !self.drops_marks {
+                (self.write)(c);
+            }
+            return;
+        }
+        let script = SCRIPT.get(c);
+        if c != '\u{640}' {
+            self.drops_marks = matches!(script, Script::Arabic | Script::Hebrew | Script::Greek);
+        }
+        match c {
+            '\u{640}' => {}
+            'ى' | 'ی' => (self.write)('ي'),
+            'ة' => (self.write)('ه'),
+            'ک' => (self.write)('ك'),
+            'ς' => (self.write)('σ'),
+            _ if script == Script::Greek => (self.write)(base_letter(c)),
+            _ => (self.write)(c),
+        }
+    }
+}
+
+/// Returns a letter without its marks.
+fn base_letter(c: char) -> char {
+    match DECOMPOSITION.decompose(c) {
+        Decomposed::Expansion(base, _) => base_letter(base),
+        Decomposed::Singleton(base) => base,
+        Decomposed::Default => c,
+    }
+}
+
+impl<W: FnMut(char)> fmt::Write for Folding<W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         text.chars().try_for_each(|c| self.write_char(c))
     }
@@ -353,11 +448,10 @@ impl fmt::Write for Folded<'_> {
     fn write_char(&mut self, c: char) -> fmt::Result {
         let white = c.is_whitespace();
         if white && !self.after_space {
-            self.out.push(b' ');
+            (self.write)(' ');
+            self.drops_marks = false;
         } else if !white {
-            for c in c.to_lowercase() {
-                self.out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-            }
+            c.to_lowercase().for_each(|c| self.fold(c));
         }
         self.after_space = white;
         Ok(())

@@ -247,7 +247,7 @@ fn normal_stop_words(options: &TextOptions) -> Vec<String> {
 }
 
 /// The version of the text rules. Increase it whenever a change in this folder affects how text is split into words.
-const RULES: u32 = 2;
+const RULES: u32 = 3;
 
 fn identity_of(options: &TextOptions, stop_words: &[String]) -> String {
     let (major, minor, update) = char::UNICODE_VERSION;

@@ -89,7 +89,8 @@ pub(crate) fn continues_unspaced(c: char) -> bool {
     is_unspaced(c) || matches!(c, '\u{300}'..='\u{36F}')
 }
 
-fn is_unspaced(c: char) -> bool {
+/// Returns whether a character belongs to a script without spaces between words, other than Han: kana, Thai, Lao, Burmese or Khmer.
+pub fn is_unspaced(c: char) -> bool {
     matches!(c,
         // Hiragana and Katakana, with their voicing and repetition marks.
         '\u{3031}'..='\u{3035}' | '\u{3041}'..='\u{3096}' | '\u{3099}' | '\u{309A}' | '\u{309D}'..='\u{309F}'

@@ -1,13 +1,19 @@
 //! Splits text into sentences.
 //!
 //! A piece ends after `.`, `!`, `?` or U+2026 if white space, a closing quotation mark or bracket, or the end of the text follows. A piece
-//! always ends after U+3002, U+FF01, U+FF1F and U+FF61. A piece also ends at a blank line (white space that contains two line breaks) or at
+//! always ends after U+3002, U+FF01, U+FF1F and U+FF61, and after the sentence marks of other scripts (the Unicode property
+//! Sentence_Terminal), except for forms of the ASCII period. A piece also ends at a blank line (white space that contains two line breaks) or at
 //! U+2029, which text extractors write between blocks. A single line break is not a boundary. Sentence marks, closing quotation marks and
 //! brackets right after the end of a sentence also belong to its piece.
 //!
 //! The text must be in NFC but not yet in NFKC, which turns full-width marks into ASCII marks, for which different rules apply. The rules
 //! of this module also split text after an abbreviation such as `etc.` or after a heading number, which is harmless as long as all
 //! documents are split the same way.
+
+use icu_properties::props::SentenceTerminal;
+use icu_properties::{CodePointSetData, CodePointSetDataBorrowed};
+
+const TERMINAL: CodePointSetDataBorrowed<'static> = CodePointSetData::new::<SentenceTerminal>();
 
 /// Returns the end of the piece that contains `from`. No boundary may begin between the start of the piece and `from`.
 pub fn piece_end(text: &str, from: usize) -> usize {
@@ -16,9 +22,10 @@ pub fn piece_end(text: &str, from: usize) -> usize {
 
 const MAY_BEGIN_BOUNDARY: [bool; 256] = {
     let mut table = [false; 256];
-    // These are the ASCII marks and line breaks, and the first bytes of U+0085 (C2), of U+2026, U+2028 and U+2029 (E2), of U+3002 (E3),
-    // and of U+FF01, U+FF1F and U+FF61 (EF).
-    let bytes = [b'.', b'!', b'?', b'\n', b'\r', 0xC2, 0xE2, 0xE3, 0xEF];
+    // These are the ASCII marks and line breaks, and the first bytes of U+0085 (C2), of U+2026, U+2028 and U+2029 (E2), of U+3002 (E3), of
+    // U+FF01, U+FF1F and U+FF61 (EF), and of the marks of other scripts.
+    let bytes =
+        [b'.', b'!', b'?', b'\n', b'\r', 0xC2, 0xD6, 0xD8, 0xDB, 0xDC, 0xDF, 0xE0, 0xE1, 0xE2, 0xE3, 0xEA, 0xEF, 0xF0];
     let mut i = 0;
     while i < bytes.len() {
         table[bytes[i] as usize] = true;
@@ -103,13 +110,18 @@ fn mark_at(text: &str, place: usize) -> Option<usize> {
             None => true,
             Some(next) => next.is_whitespace() || is_closing(next),
         },
-        _ => false,
+        _ => is_terminal(mark),
     };
     ends_here.then(|| text.len() - behind.trim_start_matches(|c| is_mark(c) || is_closing(c)).len())
 }
 
 fn is_mark(c: char) -> bool {
-    matches!(c, '.' | '!' | '?' | '\u{2026}' | '\u{3002}' | '\u{FF01}' | '\u{FF1F}' | '\u{FF61}')
+    matches!(c, '.' | '!' | '?' | '\u{2026}' | '\u{3002}' | '\u{FF01}' | '\u{FF1F}' | '\u{FF61}') || is_terminal(c)
+}
+
+/// Returns whether a character outside of ASCII ends a sentence. Forms of the ASCII period may also be inside a number.
+fn is_terminal(c: char) -> bool {
+    c > '\u{57F}' && !matches!(c, '\u{2024}' | '\u{FE52}' | '\u{FF0E}') && TERMINAL.contains(c)
 }
 
 /// Returns whether a character is a closing quotation mark or bracket. The two raised quotation marks that open a quotation in English
@@ -188,9 +200,20 @@ mod tests {
             ("one\u{2029}two", &["one\u{2029}", "two"]),
             ("one \u{2029} two", &["one \u{2029} ", "two"]),
             ("a.\u{301}b", &["a.\u{301}b"]),
+            ("वह गया। वह आया॥अंत", &["वह गया।", " वह आया॥", "अंत"]),
+            ("هل ذهب؟ نعم۔ لا", &["هل ذهب؟", " نعم۔", " لا"]),
+            ("ሰላም። ደህና", &["ሰላም።", " ደህና"]),
+            ("ဟုတ်။မဟုတ်", &["ဟုတ်။", "မဟုတ်"]),
+            ("３．５", &["３．５"]),
         ] {
             assert_eq!(pieces(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn the_table_has_the_first_byte_of_each_mark() {
+        let mut marks = ('\0'..=char::MAX).filter(|c| is_mark(*c));
+        assert!(marks.all(|c| MAY_BEGIN_BOUNDARY[c.to_string().as_bytes()[0] as usize]));
     }
 
     proptest::proptest! {

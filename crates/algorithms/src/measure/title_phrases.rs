@@ -17,7 +17,7 @@
 use super::contained::GRAM;
 use dupsift_core::hash::hash64;
 use dupsift_text::shingle::shingles;
-use dupsift_text::{Analysis, first_title, is_han};
+use dupsift_text::{Analysis, first_title, is_han, is_unspaced};
 
 /// The maximum number of tokens in a title; a longer first line is a paragraph.
 const LONGEST: usize = 40;
@@ -78,12 +78,12 @@ fn stem(word: &str) -> &str {
     end.map_or(word, |(end, _)| &word[..end])
 }
 
-/// Returns the hash of a title that is a single name. Returns 0 if there is more than one word, for Han text (which has no white space),
+/// Returns the hash of a title that is a single name. Returns 0 if there is more than one word, for a script without spaces between words,
 /// and for dates and other numbers.
 fn name(title: &str) -> u64 {
     let name = title.trim_start_matches('#').trim();
     let is_number = name.contains(char::is_numeric) && !name.contains(char::is_alphabetic);
-    if is_number || name.contains(|letter: char| letter.is_whitespace() || is_han(letter)) {
+    if is_number || name.contains(|letter: char| letter.is_whitespace() || is_han(letter) || is_unspaced(letter)) {
         0
     } else {
         hash64(name.as_bytes()).max(1)
@@ -166,6 +166,10 @@ mod tests {
         assert_eq!(of("v1.2\nFixes a bug", "v1.3\nFixes a bug"), Some(Name));
         assert_eq!(of("Install\nRun it", "Install it\nRun it"), None);
         assert_eq!(of("安装\n运行", "卸载\n运行"), None);
+        // A title in a script without spaces is not a name either.
+        assert_eq!(of("การติดตั้ง\nA text", "การถอนการติดตั้ง\nA text"), None);
+        assert_eq!(of("မြန်မာ\nA text", "မြန်မာစာ\nA text"), None);
+        assert_eq!(of("はじめに\nA text", "おわりに\nA text"), None);
         assert_eq!(of("a line without a text", "line"), None);
     }
 

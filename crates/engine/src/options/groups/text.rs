@@ -22,7 +22,7 @@ pub struct WordLists {
 #[rustfmt::skip]
 pub(super) const OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(DUPLICATES, WORDING, "tokenizer", "NAME", Kind::Text(|typed| words::tokenizer(typed).map(drop)),
-        "Chinese tokenizer: dict, jieba, bigram or char")
+        "word splitter for Chinese, Japanese, Thai, Lao, Khmer and Burmese: dict, jieba, bigram or char")
         .default(is("dict"))
         .field(
             |run, given| Ok(run.recipe.text.tokenizer = words::tokenizer(given.text())?),
