@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use super::args::ApplyArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, print_result};
-use crate::report::applied;
+use crate::report::{applied, planned};
 use dupsift_algorithms::recipe::remove_if::RemoveIf;
 use dupsift_core::error::{Error, Result as Checked};
 use dupsift_engine::options::{AddedColumns, CorpusFiles};
@@ -30,6 +30,12 @@ pub fn apply(arguments: &ApplyArguments) -> Result<Exit> {
     let (_, progress) = log::start(&settings);
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
+    if arguments.dry_run {
+        let options = finished.options(&settings)?;
+        let table = study::planned(&finished, &options, &asked, &progress, &cancel)
+            .with_context(|| format!("cannot apply {}", arguments.dir.display()))?;
+        return Ok(print_result(&planned(&table, &asked.thresholds), Exit::Done));
+    }
     let report = study::apply(&finished, &settings, &asked, &progress, &cancel)
         .with_context(|| format!("cannot apply {}", arguments.dir.display()))?;
     Ok(print_result(&applied(&report, asked.out.as_deref().unwrap_or(&arguments.dir)), Exit::Done))

@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand, value_parser};
 
 use super::config::INPUTS;
 use super::known::words_of;
@@ -76,15 +76,8 @@ pub enum Verb {
     Apply(ApplyArguments),
     /// Measure precision and recall of a finished run against labeled pairs or clusters
     Evaluate(EvaluateArguments),
-    /// Print the summary of a finished run again
-    Show {
-        /// Output folder of dupsift run, compare or apply
-        #[arg(value_name = "OUT")]
-        dir: PathBuf,
-        /// Print the full summary
-        #[arg(short, long)]
-        verbose: bool,
-    },
+    /// Print the summary of a finished run again, or list its documents, pairs, clusters or rules
+    Show(Box<ShowArguments>),
     /// Write report.html for a finished run
     Report(ReportArguments),
     /// List the algorithms, or describe one
@@ -122,21 +115,72 @@ pub struct AlgorithmsArguments {
     pub markdown: bool,
 }
 
+/// `dupsift show`.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("list"))]
+pub struct ShowArguments {
+    /// Output folder of dupsift run, compare or apply
+    #[arg(value_name = "OUT")]
+    pub dir: PathBuf,
+    /// Print the full summary
+    #[arg(short, long, conflicts_with = "list")]
+    pub verbose: bool,
+    /// List the removed documents, each with the document that is kept instead
+    #[arg(long, group = "list")]
+    pub removed: bool,
+    /// List the pairs of similar documents that are both kept
+    #[arg(long, group = "list")]
+    pub kept_similar: bool,
+    /// List the clusters
+    #[arg(long, group = "list")]
+    pub clusters: bool,
+    /// List how many documents each removal rule removes, strictest rule first. Reads the corpus
+    #[arg(long, group = "list")]
+    pub rules: bool,
+    /// Number of rows to print
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u32).range(1..), requires = "list", conflicts_with = "rules")]
+    pub limit: u32,
+    /// Print the most doubtful rows first
+    #[arg(long, requires = "list", conflicts_with = "rules")]
+    pub worst: bool,
+    /// Print only rows with a document whose id or text contains TEXT. Reads the corpus
+    #[arg(long, value_name = "TEXT", requires = "list", conflicts_with = "rules")]
+    pub grep: Option<String>,
+    /// Print only rows with a document from the input file S, or with S in the column source, domain or lang. Reads the corpus
+    #[arg(long, value_name = "S", requires = "list", conflicts_with = "rules")]
+    pub source: Option<String>,
+    /// Print JSON
+    #[arg(long, requires = "list")]
+    pub json: bool,
+    /// Current location of the corpus, if it was moved after the run
+    #[arg(long, value_name = "DIR")]
+    pub input: Option<PathBuf>,
+    /// The options of this command, from the table of options.
+    #[command(flatten)]
+    pub options: Options<{ Of::Show as usize }>,
+}
+
 /// `dupsift explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArguments {
     /// Output folder of a finished run
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// A document: its id, or FILE#ROW
+    /// A document: its id, or FILE#ROW [default: a removed document, drawn at random with a fixed seed]
     #[arg(value_name = "ID_A")]
-    pub a: String,
+    pub a: Option<String>,
     /// Another document [default: the document kept instead of ID_A, or the most similar document]
     #[arg(value_name = "ID_B")]
     pub b: Option<String>,
     /// Treat ID_A and ID_B as document numbers (the doc column in the tables)
-    #[arg(long)]
+    #[arg(long, requires = "a")]
     pub docs: bool,
+    /// Without ID_A, the seed for drawing a removed document
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "a")]
+    pub seed: u64,
+    /// Without ID_A, explain the most doubtful removal
+    #[arg(long, conflicts_with_all = ["a", "seed"])]
+    pub worst: bool,
     /// Print JSON, with all signatures
     #[arg(long)]
     pub json: bool,
@@ -328,6 +372,9 @@ pub struct ApplyArguments {
     /// New folder for the result; required with a different rule [default: OUT]
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Print how many documents would be removed, and write nothing
+    #[arg(long, conflicts_with_all = ["out", "overwrite", "add", "corpus"])]
+    pub dry_run: bool,
     /// Replace the folder for the result, or the folders that an earlier call added to OUT
     #[arg(long)]
     pub overwrite: bool,
@@ -367,12 +414,27 @@ mod tests {
         ("accept", &["reason"]),
         ("clean", &["work"]),
         ("index", &[]),
-        ("apply", &["add", "corpus", "input", "out", "overwrite", "remove-if", "threshold"]),
+        ("apply", &["add", "corpus", "dry-run", "input", "out", "overwrite", "remove-if", "threshold"]),
         ("evaluate", &["full", "input", "json", "truth"]),
-        ("show", &["verbose"]),
+        (
+            "show",
+            &[
+                "clusters",
+                "grep",
+                "input",
+                "json",
+                "kept-similar",
+                "limit",
+                "removed",
+                "rules",
+                "source",
+                "verbose",
+                "worst",
+            ],
+        ),
         ("report", &["input"]),
         ("algorithms", &["json", "markdown"]),
-        ("explain", &["docs", "full", "input", "json"]),
+        ("explain", &["docs", "full", "input", "json", "seed", "worst"]),
         ("manual", &["man"]),
         ("completions", &[]),
         ("nightly", &[]),

@@ -9,7 +9,7 @@ use super::signals::cancel_on_signal;
 use super::{Exit, log, say, say_styled};
 use crate::report::{LEAST_WIDTH, Screen, explanation};
 use dupsift_engine::options::Spelling;
-use dupsift_study::{self as study, Finished};
+use dupsift_study::{self as study, Choice, Finished};
 
 /// The width of the output in columns if there is no terminal.
 const WIDTH: usize = 100;
@@ -24,8 +24,16 @@ pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
     let cancel = cancel_on_signal()?;
     let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.input.as_deref());
     let options = finished.options(&settings)?;
-    let asked: Vec<String> = std::iter::once(arguments.a).chain(arguments.b).collect();
-    let explained = study::explain(&finished, &options, &asked, arguments.docs, &progress, &cancel)?;
+    let explained = match arguments.a {
+        Some(a) => {
+            let asked: Vec<String> = std::iter::once(a).chain(arguments.b).collect();
+            study::explain(&finished, &options, &asked, arguments.docs, &progress, &cancel)?
+        }
+        None => {
+            let choice = if arguments.worst { Choice::Worst } else { Choice::Drawn(arguments.seed) };
+            study::explain_any(&finished, &options, choice, &progress, &cancel)?
+        }
+    };
     let screen = screen(arguments.full);
     let printed = if arguments.json {
         say(&(serde_json::to_string_pretty(&explained).context("cannot write JSON")? + "\n"))
@@ -39,7 +47,7 @@ pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
 
 /// Describes the output device. The width comes from the terminal, or else from `COLUMNS`; the default is 100. Colors are used on a
 /// terminal unless `NO_COLOR` is set.
-fn screen(full: bool) -> Screen {
+pub(super) fn screen(full: bool) -> Screen {
     let terminal = io::stdout().is_terminal();
     let size = terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0));
     let typed = || std::env::var("COLUMNS").ok()?.parse().ok();

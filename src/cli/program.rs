@@ -14,10 +14,8 @@ use super::output::complain_of;
 use super::suggest::suggestion;
 use super::{
     Exit, accept, algorithms, apply, clean, compare, complain, contaminated, evaluate, explain, fail, index, log,
-    manual, purify, report, run, say, signals, stream, version,
+    manual, purify, report, run, say, show, signals, stream, version,
 };
-use crate::report::{Detail, finished};
-use dupsift_engine::options::Spelling;
 
 /// The script described in docs/scheduling.md. The script is embedded in the program so that every package includes it.
 const NIGHTLY: &str = include_str!("../../scripts/nightly.sh");
@@ -85,10 +83,7 @@ fn verb(verb: Verb) -> Result<Exit> {
         Verb::Apply(arguments) => apply::apply(&arguments),
         Verb::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Verb::Explain(arguments) => explain::explain(*arguments),
-        Verb::Show { dir, verbose } => {
-            say(&Spelling::Flags.of(&finished(&dir, Detail::verbose(verbose))?)).context("cannot print the summary")?;
-            Ok(Exit::Done)
-        }
+        Verb::Show(arguments) => show::show(&arguments),
         Verb::Report(arguments) => report::report(arguments),
         Verb::Algorithms(arguments) => algorithms::algorithms(&arguments),
         Verb::Manual { dir, man } => manual::manual(&dir, man),

@@ -88,6 +88,7 @@ mod script_packages;
 mod scripts;
 mod shared_folders;
 mod short_copies;
+mod show;
 mod signals;
 mod source_column;
 mod stored_texts;

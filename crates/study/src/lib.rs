@@ -1,7 +1,7 @@
 //! Compares, evaluates and explains finished runs.
 //!
 //! There is a folder for each answer: what two documents have to do with each other (`explain`), which algorithm suits a corpus (`compare`),
-//! how good a run is against labels (`evaluate`), and what a run did (`review`). Each of them builds one serializable value, which the
+//! how good a run is against labels (`evaluate`), what a run did (`review`), and which documents and clusters there are (`list`). Each of them builds one serializable value, which the
 //! terminal, `--json`, Python and the pages render. All of them read the output of a run through `finished`. The engine does not depend on
 //! this crate; the function that writes the page ([`with_page`]) is passed to it.
 //!
@@ -18,23 +18,27 @@ mod confidence;
 mod evaluate;
 mod explain;
 pub(crate) mod finished;
+mod list;
 mod outcome;
 mod review;
 mod whole_corpus;
 
 pub use accept::{Accepted, accept};
 pub use apply::applicable::{Applicable, applicable, refuse_sample};
+pub use apply::rules::{RuleFigures, RuleTable, planned, rules};
 pub use apply::{ApplyOptions, Survivors, apply, survivors};
 pub use compare::{CompareOptions, Compared, check as check_compare, compare};
 pub use comparison::*;
 pub use evaluate::evaluation::*;
 pub use evaluate::truth::files::{Label, TruthFiles};
 pub use evaluate::{evaluate, truth_quotes};
+pub use explain::choice::{Choice, explain_any};
 pub use explain::explain;
 pub use explain::explanation::*;
 pub use finished::Finished;
 pub use finished::applied::AppliedReport;
 pub use finished::pool::Agreement;
+pub use list::{ListOptions, Listed, ListedClusterRow, ListedPairRow, ListedRemovalRow, ListedRow, Listing, list};
 pub use outcome::Outcome;
 pub use review::page::{NO_TEXTS, PAGE, Page, with_page, write_again};
 pub use review::{

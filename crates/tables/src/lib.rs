@@ -22,6 +22,7 @@ pub mod id;
 pub mod id_column;
 pub mod json_walk;
 pub mod judged;
+mod listed;
 pub mod lists;
 pub mod look_up;
 pub mod message_fields;
@@ -54,6 +55,9 @@ pub use flag::{FlagBuilder, flag_schema};
 pub use id::{Id, IdKind, IdRef, IdType, IdsSeen};
 pub use id_column::{IdBuilder, IdBytes};
 pub use judged::{JudgedBuilder, judged_schema};
+pub use listed::{
+    LISTED_PAIR_COLUMNS, LISTED_REMOVAL_COLUMNS, ListedPair, ListedRemoval, listed_id, listed_pairs, listed_removals,
+};
 pub use look_up::{
     COPY_LOOK_UP_COLUMNS, FoundPair, FoundRemoval, PAIR_LOOK_UP_COLUMNS, PARTNER_COLUMNS, PairSearch,
     REMOVAL_LOOK_UP_COLUMNS, copies_of, pair_of, partners_of, removals_of,

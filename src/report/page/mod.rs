@@ -31,6 +31,8 @@ mod threshold;
 
 pub use contamination::page as contamination_page;
 pub use pair::marked;
+pub(crate) use pair::quoted;
+pub(crate) use text::percent;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -1,4 +1,4 @@
-//! Renders up to three commands that can be copied as next steps. Only commands that work for this run are shown. The commands do not
+//! Renders up to four commands that can be copied as next steps. Only commands that work for this run are shown. The commands do not
 //! depend on whether the result is held, because that may change later.
 
 use std::path::Path;
@@ -41,6 +41,7 @@ pub(crate) fn section(report: &RunReport, review: &Review) -> Markup {
             "Or remove only documents that a kept document contains completely",
             format!("dupsift apply {} --remove-if {STRICTEST} --out {strict}", quoted(&out)),
         ));
+        lines.push(("See how much stricter and looser rules remove", format!("dupsift show {} --rules", quoted(&out))));
     }
     if lines.is_empty() {
         return html! {};

@@ -27,7 +27,7 @@ pub(crate) fn section(report: &RunReport, review: &Review) -> Result<Option<Mark
         p.how {
             "These figures estimate how many documents a higher threshold or a stricter rule would remove. " code { "dupsift apply" } " computes the exact numbers, which also depend on the documents that are kept instead."
             @if let Some(typed) = &review.with_threshold { " To run with a higher threshold: " code { (typed) } "." }
-            @if review.bounds.is_some() { " A looser rule would remove more documents than this run did." }
+            @if review.bounds.is_some() { " A looser rule would remove more documents than this run did: " code { "dupsift show OUT --rules" } " prints the numbers for both." }
             @if chained > 0 { " Not counted: " (counted(chained, "document")) " linked to the kept document only through a chain of pairs." }
         }
         div.beside {

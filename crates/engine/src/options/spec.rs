@@ -28,11 +28,13 @@ pub enum Verb {
     Report,
     /// `apply`
     Apply,
+    /// `show`
+    Show,
 }
 
 impl Verb {
     /// All commands, in the order of their discriminants.
-    pub const ALL: [Verb; 9] = [
+    pub const ALL: [Verb; 10] = [
         Verb::Run,
         Verb::Compare,
         Verb::Stream,
@@ -42,6 +44,7 @@ impl Verb {
         Verb::Explain,
         Verb::Report,
         Verb::Apply,
+        Verb::Show,
     ];
 
     /// The commands that write an output folder from a corpus and can read a configuration file.
@@ -59,6 +62,7 @@ impl Verb {
             Verb::Explain => "explain",
             Verb::Report => "report",
             Verb::Apply => "apply",
+            Verb::Show => "show",
         }
     }
 }

@@ -10,6 +10,7 @@
 //! the new `deduped/` folder.
 
 pub(crate) mod applicable;
+pub(crate) mod rules;
 mod written_pairs;
 
 use std::collections::{BTreeMap, HashMap};

@@ -3,6 +3,7 @@
 //! The result is read from the tables of the run. To find the reason, the two documents are signed again with the statistics and
 //! models of the run, so the signatures are the same.
 
+pub(crate) mod choice;
 mod copy_groups;
 mod documents;
 pub(crate) mod explanation;

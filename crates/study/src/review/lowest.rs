@@ -11,21 +11,26 @@ pub(crate) struct Lowest<K, V> {
 impl<K: PartialOrd + Copy, V> Lowest<K, V> {
     /// Creates a list for at most `most` entries.
     pub(crate) fn new(most: usize) -> Lowest<K, V> {
-        Lowest { most, entries: Vec::with_capacity(most) }
+        Lowest { most, entries: Vec::new() }
+    }
+
+    /// Returns whether the key is low enough for an entry.
+    #[inline]
+    pub(crate) fn takes(&self, key: K) -> bool {
+        self.entries.len() < self.most || self.entries.last().is_some_and(|(last, _)| key < *last)
     }
 
     /// Adds an entry if its key is low enough, and drops the entry with the highest key if there are too many.
     #[inline]
     pub(crate) fn offer(&mut self, key: K, value: impl FnOnce() -> V) {
-        let full = self.entries.len() >= self.most;
-        if full && self.entries.last().is_none_or(|(last, _)| key >= *last) {
+        if !self.takes(key) {
             return;
         }
         let at = self.entries.partition_point(|(known, _)| *known < key);
         if self.entries.get(at).is_some_and(|(known, _)| *known == key) {
             return;
         }
-        if full {
+        if self.entries.len() >= self.most {
             self.entries.pop();
         }
         self.entries.insert(at, (key, value()));

@@ -8,9 +8,9 @@ mod banding;
 mod clusters;
 mod compared;
 mod crossing;
-mod lowest;
+pub(crate) mod lowest;
 pub(crate) mod page;
-mod places;
+pub(crate) mod places;
 mod preset;
 mod relations;
 mod removed;
@@ -346,7 +346,7 @@ fn labels(report: &RunReport, deciding: &[bool]) -> Vec<String> {
 
 /// Returns whether the pairs of an algorithm are used to decide which documents are removed; `true` for all algorithms if nothing is
 /// removed.
-fn decides(report: &RunReport, label: &str) -> bool {
+pub(crate) fn decides(report: &RunReport, label: &str) -> bool {
     let Some(decide) = report.removal.as_ref().map(|removal| &removal.decide) else { return true };
     !report.algorithms.iter().any(|one| one.label == *decide) || decide == label
 }

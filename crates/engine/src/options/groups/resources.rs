@@ -51,6 +51,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
             (Verb::Explain, "", depends("the system's temporary folder")),
             (Verb::Report, "", depends("the system's temporary folder")),
             (Verb::Apply, "", depends("the system's temporary folder")),
+            (Verb::Show, "", depends("the system's temporary folder")),
         ])
         .field(|run, given| Ok(run.resources.work = Some(given.path())), |run| run.resources.work.clone().map(Value::from))
         .affects(Affects::Output),
