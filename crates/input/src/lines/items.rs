@@ -29,7 +29,7 @@ pub(crate) struct Items {
     /// Whether the next byte belongs to an escape sequence.
     is_escaped: bool,
     /// The first byte of the current item, and the last byte outside of strings, without white space; 0 at the beginning of an item. The
-    /// last byte is a line feed after a string that was not closed on its line.
+    /// last byte is a line feed after a string that was not closed on its line, also if a comma follows.
     first: u8,
     last: u8,
     /// The offset of the current item.
@@ -37,7 +37,8 @@ pub(crate) struct Items {
     /// The greatest indentation of a line that may begin the next item, and whether such a line ends the current item.
     column: Option<u64>,
     splits: bool,
-    /// The indentation of the current line, if only white space precedes this place.
+    /// The indentation of the current line, if only white space and commas precede this place. Some files have the comma before an item on
+    /// the item's line.
     indentation: Option<u64>,
     /// Whether the current item contains a line that may begin the next item, and whether a valid item did.
     has_line: bool,
@@ -88,6 +89,8 @@ pub(crate) struct End {
     pub at: usize,
     /// Whether this byte begins the next item; otherwise it belongs to neither.
     pub begins_next: bool,
+    /// The number of bytes before this byte in its line, if they are white space.
+    pub indentation: Option<u64>,
 }
 
 impl Items {
@@ -188,7 +191,6 @@ impl Items {
     }
 
     fn found(&mut self, bytes: &[u8]) -> Option<End> {
-        let end = |at| Some(End { at, begins_next: false });
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
             if self.in_string {
@@ -205,11 +207,14 @@ impl Items {
             } else if byte.is_ascii_whitespace() {
                 self.indentation = if byte == b'\n' { Some(0) } else { self.indentation.map(|bytes| bytes + 1) };
             } else {
+                let end = |of: &Items, begins_next| Some(End { at, begins_next, indentation: of.indentation });
                 match byte {
                     // Another array may follow.
-                    b'[' if self.previous == 0 || (self.first == 0 && self.previous == b']') => return end(at),
-                    b',' | b']' if self.open.depth == 0 => return end(at),
-                    b'{' if self.begins_item() => return Some(End { at, begins_next: true }),
+                    b'[' if self.previous == 0 || (self.first == 0 && self.previous == b']') => {
+                        return end(self, false);
+                    }
+                    b',' | b']' if self.open.depth == 0 => return end(self, false),
+                    b'{' if self.begins_item() => return end(self, true),
                     b'"' => self.in_string = true,
                     b'[' | b'{' => {
                         self.has_line |= byte == b'{' && self.is_line();
@@ -220,8 +225,8 @@ impl Items {
                     _ => {}
                 }
                 self.first = if self.first == 0 { byte } else { self.first };
-                self.last = byte;
-                self.indentation = None;
+                self.last = if byte == b',' && self.last == b'\n' { self.last } else { byte };
+                self.indentation = self.indentation.filter(|_| byte == b',').map(|bytes| bytes + 1);
             }
             at += 1;
         }
@@ -326,11 +331,14 @@ mod tests {
         ] {
             for space in ["", "  ", "\t"] {
                 let [a, b, c] = [good(0), good(1), good(2)];
-                let all =
-                    format!("[\n{space}{a},\n{space}{broken}\n{space}{b},\n{space}{broken}\n{broken}\n{space}{c}\n]\n");
-                let texts = texts(&all);
-                assert_eq!(texts.iter().filter(|text| [&a, &b, &c].contains(text)).count(), 3, "{all}: {texts:?}");
-                assert_eq!(texts.len(), 6, "{texts:?}");
+                for all in [
+                    format!("[\n{space}{a},\n{space}{broken}\n{space}{b},\n{space}{broken}\n{broken}\n{space}{c}\n]\n"),
+                    format!("[\n{a}\n,{space}{broken}\n,{space}{b}\n,{space}{broken}\n,{broken}\n,{space}{c}\n]\n"),
+                ] {
+                    let texts = texts(&all);
+                    assert_eq!(texts.iter().filter(|text| [&a, &b, &c].contains(text)).count(), 3, "{all}: {texts:?}");
+                    assert_eq!(texts.len(), 6, "{texts:?}");
+                }
             }
         }
         // A valid item may contain lines that look like items, and so may the last item of a truncated file.

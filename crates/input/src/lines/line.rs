@@ -229,7 +229,7 @@ impl<R: BufRead> Lines<R> {
             let mut quotes = self.records.as_ref().map(|records| records.begin(start == 0));
             // The number of bytes before the end of the record, if the end is already known.
             let (mut known, mut ended) = (None, false);
-            let mut begins_next = false;
+            let (mut begins_next, mut indentation) = (false, None);
             // The number of bytes at the beginning of the line that belong to a byte order mark within the file.
             let mut marked = 0;
             self.length = 0;
@@ -255,7 +255,7 @@ impl<R: BufRead> Lines<R> {
                     (None, None) => match &mut self.items {
                         None => memchr::memchr(b'\n', there),
                         Some(items) => items.end(there).map(|end| {
-                            begins_next = end.begins_next;
+                            (begins_next, indentation) = (end.begins_next, end.indentation);
                             end.at
                         }),
                     },
@@ -309,7 +309,8 @@ impl<R: BufRead> Lines<R> {
             self.decoded = passed + line.len() as u64;
             self.line = line;
             if !begun.is_blank {
-                self.line_start = None;
+                // If the comma before the next item begins a line, no item precedes the next one there.
+                self.line_start = indentation.map(|bytes| self.offset - u64::from(!begins_next) - bytes);
                 return Ok(Some(start));
             }
         }
