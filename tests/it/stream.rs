@@ -171,7 +171,9 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     refused(&["--algorithms", "exact,tf"]).says(&["one algorithm"]);
     refused(&["--algorithms", "simhash", "--dry-run"]).says(&["simhash cannot be a key"]);
     stream(&input, &path("out"), &["--dry-run"]).ends_with(0);
-    refused(&["--rate", "0"]).says(&["between 0 and 1"]);
+    for rate in ["0", "1", "1e-300", "nan"] {
+        refused(&["--rate", rate]).says(&["at least 1e-9 and below 1"]);
+    }
     stream(&input, &path("exact"), &[]).ends_with(0);
     let filter = path("exact").join("filter.bloom");
     refused(&["--algorithms", "tf", "--filter", filter.to_str().unwrap()]).says(&["contains keys from exact"]);

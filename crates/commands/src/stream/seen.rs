@@ -12,7 +12,7 @@ use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, thousands};
 use dupsift_core::row::Signatures;
-use dupsift_engine::options::memory_allowed;
+use dupsift_engine::options::{Kind, Value, memory_allowed};
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_text::Pipeline;
 
@@ -38,8 +38,8 @@ impl Seen {
     pub fn new(recipe: &Recipe, keys: u64, rate: f64, most_bytes: usize) -> Result<Seen> {
         static NONE: OnceLock<CorpusStats> = OnceLock::new();
         let bound = key(recipe, NONE.get_or_init(CorpusStats::none))?;
-        if !(rate > 0.0 && rate < 1.0) {
-            return Err(Error::wrong("rate", format!("expected a number between 0 and 1, got {rate}")));
+        if Kind::Rate.take(&Value::Real(rate)).is_none() {
+            return Err(Error::wrong("rate", format!("expected {}, got {rate}", Kind::Rate)));
         }
         let sizing = sizing(&bound, rate);
         let bytes = sizing.bytes_for(keys);

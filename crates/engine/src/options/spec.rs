@@ -313,6 +313,7 @@ mod tests {
         assert_eq!(check(Kind::Whole(1, 9), 7.into()), check(Kind::Whole(1, 9), " 7 ".into()));
         assert_eq!(check(Kind::Share, 1.into()), Value::Real(1.0));
         assert_eq!(check(Kind::Share, "0.25".into()), Value::Real(0.25));
+        assert_eq!(check(Kind::Rate, "1e-9".into()), Value::Real(1e-9));
         assert_eq!(check(Kind::Switch, "false".into()), Value::Switch(false));
         assert_eq!(check(Kind::Path, "a/b".into()), Value::Path("a/b".into()));
         let remote = fail(Kind::Path, "s3://bucket/x");
@@ -326,7 +327,8 @@ mod tests {
         assert_eq!(fail(Kind::Whole(2, u64::MAX), 1), "`it`: expected a whole number of at least 2, got 1");
         assert_eq!(fail(Kind::Share, 1.5), "`it`: expected a share from 0 to 1, got 1.5");
         assert_eq!(fail(Kind::Share, "nan"), "`it`: expected a share from 0 to 1, got \"nan\"");
-        assert_eq!(fail(Kind::Rate, 1.0), "`it`: expected a number between 0 and 1, got 1");
+        assert_eq!(fail(Kind::Rate, 1.0), "`it`: expected a number of at least 1e-9 and below 1, got 1");
+        assert_eq!(fail(Kind::Rate, "1e-300"), "`it`: expected a number of at least 1e-9 and below 1, got \"1e-300\"");
         assert_eq!(fail(Kind::Switch, "yes"), "`it`: expected true or false, got \"yes\"");
         assert_eq!(fail(Kind::Column, ""), "`it` is empty; expected the name of a column");
         assert_eq!(fail(Kind::Path, 3), "`it`: expected a path, got 3");

@@ -20,7 +20,7 @@ pub enum Kind {
     Share,
     /// A number of documents, or a share of the documents.
     Sample,
-    /// A share between 0 and 1, exclusive.
+    /// A share of at least 1e-9 and below 1.
     Rate,
     /// A size in bytes, such as `4GiB`.
     Size,
@@ -104,6 +104,10 @@ impl From<PathBuf> for Value {
     }
 }
 
+/// The lowest false-positive rate of a filter. The number of hashes and of counters per key is limited, so no filter reaches a much lower
+/// one.
+const LEAST_RATE: f64 = 1e-9;
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -114,7 +118,7 @@ impl fmt::Display for Kind {
             Kind::Sample => {
                 f.write_str("a number of documents, such as 10000, or a share between 0 and 1, such as 0.05")
             }
-            Kind::Rate => f.write_str("a number between 0 and 1"),
+            Kind::Rate => write!(f, "a number of at least {LEAST_RATE:e} and below 1"),
             Kind::Size => f.write_str("a size such as 4GiB, 512MB or a number of bytes"),
             Kind::Column => f.write_str("the name of a column"),
             Kind::Text(_) => f.write_str("a string"),
@@ -130,7 +134,7 @@ impl Kind {
     pub fn take(self, value: &Value) -> Option<Value> {
         let within = |low: u64, high: u64| move |number: &u64| (low..=high).contains(number);
         let share = |number: &f64| (0.0..=1.0).contains(number);
-        let rate = |number: &f64| *number > 0.0 && *number < 1.0;
+        let rate = |number: &f64| (LEAST_RATE..1.0).contains(number);
         let real = || match value {
             Value::Real(number) => Some(*number),
             Value::Number(number) => Some(*number as f64),
