@@ -2,22 +2,29 @@
 //!
 //! This module does not depend on pages, algorithms or reports.
 
+// Threads and memory: what a job may use, and how its work is divided.
 pub(crate) mod budget;
-pub mod checkpoints;
-pub mod clock;
-mod course;
-pub mod evidence;
-pub(crate) mod full_disk;
 mod gate;
-pub mod interruptible;
-pub mod numbers;
-pub mod progress;
 pub(crate) mod read_limit;
 pub mod resources;
+pub mod threads;
+
+// Time, progress and requests to stop.
+pub mod clock;
+mod course;
+pub mod interruptible;
+pub mod progress;
+mod thread_times;
+
+// Values for each document, in temporary files.
+pub mod evidence;
+pub mod numbers;
 pub(crate) mod scratch;
 pub mod sketches;
-mod thread_times;
-pub mod threads;
+
+// Saved state.
+pub mod checkpoints;
+pub(crate) mod full_disk;
 
 pub use checkpoints::{Kept, goes_on, kept};
 pub use clock::{StageReport, now, stage_at_hand, tell_stages};

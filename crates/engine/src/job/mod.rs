@@ -1,28 +1,36 @@
 //! Drives a run: opens files, starts threads, enforces the memory limit and runs the steps in order.
 //!
-//! `story` defines the order of the steps. The steps are divided into five modules: `read`, `pair`, `decide`, `cut` and `write`. Each step that uses
-//! files or threads has a file in one of them; `saved` holds the saved state. The computation itself is in `dupsift_algorithms::steps`.
+//! `story` defines the order of the steps. The steps are divided into five modules: `read`, `pair`, `decide`, `cut` and `write`. Each step
+//! that uses files or threads has a file in one of them; `saved` holds the saved state. The computation itself is in
+//! `dupsift_algorithms::steps`.
 
-pub mod algorithm_state;
+// What is checked before a run, and the estimate of its cost.
 pub mod check;
-pub mod cut;
-pub mod decide;
 pub(crate) mod estimate;
 mod folders;
-pub mod guards;
-pub mod pair;
-mod places;
-pub mod read;
-pub mod read_back;
+mod timing;
+
+// The run: its states in order, and what a state leaves to the next.
+pub mod algorithm_state;
 pub mod run;
-pub mod run_report;
-pub mod saved;
 pub mod story;
 #[cfg(test)]
 mod story_tests;
 pub mod text_edits;
-mod timing;
+
+// The steps.
+pub mod cut;
+pub mod decide;
+pub mod pair;
+pub mod read;
 pub mod write;
+
+// The record of a run, the guards that check it, and what later runs read back.
+pub mod guards;
+mod places;
+pub mod read_back;
+pub mod run_report;
+pub mod saved;
 
 pub use check::{check, check_dry};
 pub use estimate::{Estimate, estimate};

@@ -1,25 +1,36 @@
 //! Converts rows of files to documents on all threads. The modules select files and columns, extract text from HTML pages, and record
 //! rejected rows.
 
+// The inputs: how they are opened, and what is said about them.
 pub mod again;
+pub mod input_notes;
+pub mod inputs;
+
+// Passes over the documents, on all threads.
+pub mod parts;
+pub(crate) mod read;
+pub mod sample;
+
+// A row as a document, and what the first pass records of it for later passes.
 pub mod content_hashes;
 pub(crate) mod cuts;
 pub mod document;
 pub(crate) mod forward;
-pub mod ids;
-pub mod input_notes;
-pub mod inputs;
-pub mod kept_texts;
-pub mod losses;
-pub mod parts;
+pub(crate) mod scopes;
+pub(crate) mod source_values;
+
+// Text from pages.
 pub mod purified;
 pub(crate) mod purified_store;
 pub(crate) mod purify_report;
-pub(crate) mod read;
+
+// What the output shows of documents.
+pub mod ids;
+pub mod kept_texts;
+
+// What could not be read.
+pub mod losses;
 pub mod rejected;
-pub mod sample;
-pub(crate) mod scopes;
-pub(crate) mod source_values;
 
 pub use inputs::{Inputs, Writes, columns, input_endings, look, look_and_write, take_in};
 pub use losses::{BadInputReport, OtherInput, OtherInputReport};

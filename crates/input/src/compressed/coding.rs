@@ -3,11 +3,11 @@
 //! UTF-8 passes through unchanged. Most other encodings have the same line breaks as ASCII, so the text is first split into lines, which
 //! are then decoded one by one. UTF-16 and ISO-2022-JP are decoded before the text is split into lines.
 
-use crate::compressed::cut_off::CutOff;
-use crate::compressed::dialect::{Quoting, Separator};
 use crate::compressed::packing::Packing;
 use crate::compressed::rest::Behind;
 use crate::compressed::unpack::{Damage, Unpack, read_buffered};
+use crate::cut_off::CutOff;
+use crate::dialect::{Quoting, Separator};
 use dupsift_core::encoding::{Encoding, detect};
 use encoding_rs::{DecoderResult, UTF_8};
 use std::fs::File;

@@ -1,8 +1,6 @@
 //! Turns the bytes of a file into text: members, compression, encoding, and repacked text.
 
 pub(crate) mod coding;
-pub(crate) mod cut_off;
-pub(crate) mod dialect;
 mod input;
 pub(crate) mod members;
 pub(crate) mod packing;

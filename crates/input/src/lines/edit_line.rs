@@ -2,8 +2,8 @@
 
 use super::mended::{self, Instead, mended};
 use super::quotes::{Dialect, Field, fields};
-use crate::compressed::dialect::Quoting;
 use crate::copy::edits::{CHANGED, Edits};
+use crate::dialect::Quoting;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;

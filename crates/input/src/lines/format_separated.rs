@@ -1,8 +1,8 @@
 //! Implements the formats for separated values (CSV, TSV): text tables whose first record contains the column names.
 
 use crate::compressed::coding::Coding;
-use crate::compressed::dialect::Separator;
 use crate::copy::copying::Copying;
+use crate::dialect::Separator;
 use crate::format::Format;
 use crate::format::copies::{Change, Copies};
 use crate::format::facts::Facts;

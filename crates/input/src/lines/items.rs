@@ -12,7 +12,7 @@
 //! An item that was cut off in a list contains later items, until brackets do not match or to the end of the file. The file is then read once
 //! more; see [`CutOff`]. If the file is truncated, its last item is cut off, and lines in this item are not items.
 
-use crate::compressed::cut_off::CutOff;
+use crate::cut_off::CutOff;
 
 /// The state of a read of an array.
 #[derive(Clone, Copy, Debug)]

@@ -6,10 +6,10 @@
 //! file also records the length of its longest valid line, so that later reads can limit how many bytes of an invalid line they hold.
 
 use crate::compressed::coding::Coding;
-use crate::compressed::cut_off::CutOff;
 use crate::compressed::repacking::{Repacking, Tee, Written};
 use crate::compressed::rest::{Behind, Lost};
 use crate::compressed::unpack::Damage;
+use crate::cut_off::CutOff;
 use crate::format::columns::Columns;
 use crate::format::known::Shown;
 use crate::format::open::{Opened, Piece, Unusable};

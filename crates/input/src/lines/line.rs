@@ -1,8 +1,8 @@
 //! Reads lines, or the items of a JSON array, one at a time. Skips blank lines, and holds at most a fixed number of bytes of each line.
 
 use crate::compressed::coding::{Coding, LineEncoding, decode};
-use crate::compressed::cut_off::CutOff;
 use crate::compressed::unpack::{Damage, Trust};
+use crate::cut_off::CutOff;
 use crate::lines::ahead::Ahead;
 use crate::lines::begun::{Begun, MARK};
 use crate::lines::held::{Held, KEPT_BYTES};

@@ -12,7 +12,7 @@
 
 use std::borrow::Cow;
 
-use crate::compressed::dialect::Quoting;
+use crate::dialect::Quoting;
 
 /// The UTF-8 byte order mark.
 const MARK: &[u8] = b"\xEF\xBB\xBF";

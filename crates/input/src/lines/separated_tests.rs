@@ -118,7 +118,7 @@ fn without_quotes_each_line_is_a_record() {
     let path = folder.path().join("a.tsv.gz");
     let bytes = b"id\ttext\n\"1\t\"Open\n2\t\"closed\" later\r\n3\ta \"\"b\"\"\n\n4\t\"\"\n";
     std::fs::write(&path, gz(bytes)).expect("written");
-    let coding = Coding { quoting: crate::compressed::dialect::Quoting::None, ..Coding::default() };
+    let coding = Coding { quoting: crate::dialect::Quoting::None, ..Coding::default() };
     let taking = crate::find::inputs::Taking { coding, ..Default::default() };
     let found = crate::find::inputs::find_all(&[path.to_string_lossy().into_owned()], taking).expect("found");
     let (source, bad) = crate::corpus::source::open(found, &crate::testkit::columns(), 1, None).expect("opened");
@@ -172,7 +172,7 @@ proptest::proptest! {
         (columns, longest, buffer) in (1usize..4, 1u64..40, 1usize..9),
     ) {
         let bytes = parts.concat().into_bytes();
-        let dialect = Dialect { delimiter: b',', quoting: crate::compressed::dialect::Quoting::Double };
+        let dialect = Dialect { delimiter: b',', quoting: crate::dialect::Quoting::Double };
         let open = |from: u64, to: u64| {
             let reader = io::BufReader::with_capacity(buffer, &bytes[from as usize..to as usize]);
             Lines::new(reader, from, 100).records(dialect, Some(columns), longest)
