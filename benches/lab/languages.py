@@ -8,7 +8,7 @@
 CORPORA contains folders with docs/ and truth/ (pairs.parquet and, except for poems, jaccard_char5_ge50.parquet). The printed section
 (Markdown) has a table by language and a table by decimal digits. --write FILE replaces the marked section in FILE.
 
-    benches/lab/languages.py CORPORA --dupsift target/release/dupsift --write docs/benchmarks.md
+    benches/lab/languages.py CORPORA --dupsift target/release/dupsift --write benches/records/quality.md
 """
 
 import random
