@@ -10,6 +10,7 @@ independently into 3-grams of words (UAX #29 segments with a letter or a digit; 
 * if two kept documents form a pair, the later one could not be removed in favor of the earlier one, unless some documents were not
   compared, or their titles differ (other_title).
 
+Two texts that repeat few words are compared by their 12-grams. A number that leads the text, such as that of a question, does not count.
 Numbers that occur only in the frame of a long text do not count. The frame is the first and the last twentieth, except the first line.
 
 needs: pyarrow regex
@@ -35,6 +36,8 @@ WORD = regex.compile(r"(?w)\b\S(?:.*?)(?=\b)", regex.V1 | regex.S)
 HAN = regex.compile(r"\p{Han}")
 INVISIBLE = regex.compile(r"\p{Cf}")
 GRAM = 3
+LONG_GRAM = 12
+ORDINAL = regex.compile(r"[\s#(（\[【]*[0-9]{1,3}\s*[.)、．）\]】](?![0-9])(?=.*[\p{L}\p{N}])", regex.S)
 # The minimum number of tokens for a text to have a frame, and the fraction of the text at either end that is its frame, as a divisor.
 LEAST_WITH_FRAME = 500
 FRAME = 20
@@ -68,14 +71,26 @@ def numbers(text):
         yield str(number), start
 
 
+def facts_of(text):
+    """Yields the numbers of a text, except the ordinal number that leads it."""
+    ordinal = ORDINAL.match(text)
+    end = ordinal.end() if ordinal else 0
+    return ((number, place) for number, place in numbers(text) if place >= end)
+
+
+def grams_of(words, size):
+    return [tuple(words[at : at + size]) for at in range(max(1, len(words) - size + 1))] if words else []
+
+
 def folded(text):
     return " ".join(INVISIBLE.sub("", normal(text)).split())
 
 
 def contents(text):
-    """Returns the distinct 3-grams, the distinct numbers, and the distinct numbers outside of the frame."""
+    """Returns the distinct 3-grams, the distinct 12-grams if few 3-grams are distinct, the distinct numbers, and those outside of the frame."""
     words = list(tokens(text))
-    grams = {tuple(words[at : at + GRAM]) for at in range(max(1, len(words) - GRAM + 1))} if words else set()
+    grams = set(grams_of(words, GRAM))
+    long = set(grams_of(words, LONG_GRAM)) if 2 * len(grams) < len(grams_of(words, GRAM)) else set()
     # Pieces and words are separated by one space, and invisible characters are removed.
     pieces = (folded(piece) for piece in BREAK.split(unicodedata.normalize("NFC", text)))
     whole = " ".join(piece for piece in pieces if piece)
@@ -83,17 +98,18 @@ def contents(text):
     length = len(whole.encode())
     frame = length // FRAME if len(words) >= LEAST_WITH_FRAME else 0
     # In a text with a single line, that line does not count as a first line.
-    facts = {number for number, _ in numbers(folded(first))} if frame and not text.endswith(first) else set()
-    for number, place in numbers(whole):
+    facts = {number for number, _ in facts_of(folded(first))} if frame and not text.endswith(first) else set()
+    for number, place in facts_of(whole):
         at = len(whole[:place].encode())
         if frame <= at < length - frame:
             facts.add(number)
-    return grams, {number for number, _ in numbers(whole)}, facts
+    return (grams, long), {number for number, _ in facts_of(whole)}, facts
 
 
 def shares(of, other):
     """Returns the shares of one document's 3-grams and numbers that the other contains."""
     (grams, _, facts), (there, numbers_there, _) = of, other
+    grams, there = (grams[1], there[1]) if grams[1] and there[1] else (grams[0], there[0])
     return (len(grams & there) / len(grams) if grams else 0.0), (len(facts & numbers_there) / len(facts) if facts else 1.0)
 
 

@@ -67,6 +67,8 @@ LONGEST_TITLE = 200
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 RUN = re.compile(f"[{HAN}]+|[^\\W_{HAN}]+")
 IS_HAN = re.compile(f"[{HAN}]")
+# The number that leads a text, such as that of a question, is not a fact.
+ORDINAL = re.compile(r"[\s#(\[【]*[0-9]{1,3}\s*[.)、\]】](?![0-9])(?=.*\w)", re.S)
 
 
 @dataclass
@@ -76,6 +78,7 @@ class Evidence:
     words: collections.Counter
     tokens: int
     grams: frozenset
+    long_grams: frozenset
     numbers: frozenset
     first_line: str
     may_be_title: bool
@@ -103,13 +106,24 @@ def tokens_of(text):
     return tokens
 
 
-def three_grams(tokens):
-    """Returns the distinct 3-grams; fewer than three tokens form one gram."""
-    return frozenset(zip(tokens, tokens[1:], tokens[2:])) if len(tokens) >= 3 else frozenset([tuple(tokens)])
+def grams_of(tokens, size=3):
+    """Returns the distinct grams; fewer tokens than a gram has form one gram."""
+    return frozenset(tuple(tokens[at : at + size]) for at in range(max(1, len(tokens) - size + 1)))
+
+
+def long_grams(tokens, grams):
+    """Returns the distinct 12-grams of a text that repeats few words, or nothing."""
+    return grams_of(tokens, 12) if 2 * len(grams) < len(tokens) - 2 else frozenset()
+
+
+def grams_to_compare(left, right):
+    return (left.long_grams, right.long_grams) if left.long_grams and right.long_grams else (left.grams, right.grams)
 
 
 def numbers_of(text):
     text = " ".join(normal(text).split())
+    ordinal = ORDINAL.match(text)
+    text = text[ordinal.end() :] if ordinal else text
     found = (number for _, number in digit_numbers(text))
     return frozenset([*map(value, found), *(str(number) for _, number in number_words(text))])
 
@@ -157,7 +171,8 @@ def first_line(lines):
 
 def evidence(text, words):
     lines, tokens = first_lines(text), tokens_of(text)
-    return Evidence(words, len(tokens), three_grams(tokens), numbers_of(text), first_line(lines), may_be_title(lines))
+    grams = grams_of(tokens)
+    return Evidence(words, len(tokens), grams, long_grams(tokens, grams), numbers_of(text), first_line(lines), may_be_title(lines))
 
 
 class Rule:
@@ -226,8 +241,9 @@ class Rule:
         if self.texts[a] == self.texts[b]:
             return Verdict("version", 1.0, 1.0, "the same text")
         left, right = self.evidence[a], self.evidence[b]
-        common = len(left.grams & right.grams)
-        contained_a, contained_b = common / len(left.grams), common / len(right.grams)
+        grams_a, grams_b = grams_to_compare(left, right)
+        common = len(grams_a & grams_b)
+        contained_a, contained_b = common / len(grams_a), common / len(grams_b)
         verdict = lambda relation, reason: Verdict(relation, contained_a, contained_b, reason)
         if cosine < LEAST_COSINE:
             return verdict("template", f"the cosine is below {LEAST_COSINE}")

@@ -17,6 +17,9 @@ const NO_TITLE_BEGINS: [char; 2] = ['>', '|'];
 /// A line that ends with one of these characters is an incomplete sentence.
 const NO_TITLE_ENDS: [char; 8] = [',', ':', ';', '-', '、', '，', '：', '；'];
 
+/// The maximum number of digits in an ordinal number. A longer number is a year or a quantity.
+const MOST_DIGITS: usize = 3;
+
 /// The first nonblank line of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading {
@@ -53,9 +56,67 @@ impl Heading {
     }
 }
 
-/// Returns the first line of a document, unchanged, if that line may be a title.
-pub fn first_title<'a>(document: &Analysis<'a>) -> Option<&'a str> {
-    first_line(document.raw()).filter(|(_, may_be_title)| *may_be_title).map(|(first, _)| first)
+/// The lines that may state what a document is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TitleLines<'a> {
+    /// The first nonblank line.
+    pub first: &'a str,
+    /// The next line that contains a letter or digit; `None` if the first line is the complete text.
+    pub next: Option<&'a str>,
+}
+
+impl<'a> TitleLines<'a> {
+    /// Returns the lines of a document whose first line may be a title or is the complete text.
+    pub fn of(document: &Analysis<'a>) -> Option<TitleLines<'a>> {
+        let raw = document.raw().trim();
+        let (first, may_be_title) = first_line(raw)?;
+        let rest = raw[first.len()..].split(['\n', '\r']);
+        let next = rest.map(str::trim).find(|line| line.contains(char::is_alphanumeric));
+        (may_be_title || first.len() == raw.len()).then_some(TitleLines { first, next })
+    }
+
+    /// Returns the first line without the number that leads it and without a remark in parentheses at its end. Neither says what the
+    /// document is about: a question keeps its meaning under another number, and `Portable` in `CMake (Portable)` names a variant.
+    pub fn core(&self) -> &'a str {
+        let line = self.first.trim_start_matches('#').trim();
+        let line = line[ordinal(line)..].trim_start();
+        let has_words = |line: &&str| line.contains(char::is_alphanumeric);
+        without_remark(line).filter(has_words).unwrap_or(line)
+    }
+
+    /// Returns the next line if it is short enough to be part of a title.
+    pub fn short_next(&self) -> Option<&'a str> {
+        self.next.filter(|line| line.chars().nth(LONGEST).is_none())
+    }
+}
+
+/// Returns the last line that contains a letter, if it is not the only line that does and has at most `most` bytes and no digits.
+pub fn short_last_line<'a>(document: &Analysis<'a>, most: usize) -> Option<&'a str> {
+    let raw = document.raw().trim_end();
+    let start = raw.rfind(['\n', '\r'])? + 1;
+    let last = raw[start..].trim();
+    let is_short = last.len() <= most && last.contains(char::is_alphabetic) && !last.contains(char::is_numeric);
+    (is_short && raw[..start].contains(char::is_alphanumeric)).then_some(last)
+}
+
+/// Returns the length of the ordinal number that leads a line, with the marks around it, or 0: `11. `, `(3) `, `# 2、`. A decimal, a year
+/// and a number that nothing follows are not ordinals.
+pub fn ordinal(line: &str) -> usize {
+    let number = line.trim_start_matches(|mark: char| mark.is_whitespace() || "#(（[【".contains(mark));
+    let behind = number.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let digits = number.len() - behind.len();
+    let mut rest = behind.trim_start().chars();
+    let is_mark = rest.next().is_some_and(|mark| ".)、．）]】".contains(mark));
+    let rest = rest.as_str();
+    let is_ordinal = (1..=MOST_DIGITS).contains(&digits) && is_mark && !rest.starts_with(|c: char| c.is_ascii_digit());
+    if is_ordinal && rest.contains(char::is_alphanumeric) { line.len() - rest.len() } else { 0 }
+}
+
+/// Returns a line without the parentheses at its end; `None` if there are none.
+fn without_remark(line: &str) -> Option<&str> {
+    let inside = line.trim_end().strip_suffix([')', '）'])?;
+    let open = inside.rfind(['(', '（', ')', '）'])?;
+    inside[open..].starts_with(['(', '（']).then(|| line[..open].trim_end())
 }
 
 /// Returns the first nonblank line, and whether that line may be a title.
@@ -96,6 +157,34 @@ mod tests {
         assert!(of(&"а".repeat(200)).is_some() && of(&"а".repeat(201)).is_none());
         assert_eq!(of("a\nB").map(|heading| Heading::unpack(heading.pack())), Some(of("a\nB")));
         assert_eq!(Heading::unpack(0), None);
+    }
+
+    #[test]
+    fn a_number_before_a_title_and_a_remark_behind_it_are_no_part_of_it() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let core = |text: &str| TitleLines::of(&pipeline.analyse(text)).map(|lines| lines.core().to_owned());
+        let is = |text: &str, expected: &str| assert_eq!(core(text).as_deref(), Some(expected), "{text}");
+        is("11. A triangle\nFind it", "A triangle");
+        is("# 3) A triangle (5 points)\nFind it", "A triangle");
+        is("15. （5 分）数列", "（5 分）数列");
+        is("CMake (Portable)\nBuilds", "CMake");
+        is("辦法（107.09.21訂定）\n第 1 條", "辦法");
+        is("1.5 degrees\nThe", "1.5 degrees");
+        is("2016. A year\nThe", "2016. A year");
+        is("(all of it)\nThe", "(all of it)");
+        is("12.\nThe", "12.");
+        assert_eq!(core("and so on,\nThe"), None);
+    }
+
+    #[test]
+    fn the_next_line_and_the_last_one() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let next = |text: &str| TitleLines::of(&pipeline.analyse(text)).map(|lines| lines.next.map(str::to_owned));
+        assert_eq!(next("fold\n----\n\n  nn.fold(x)\nFolds"), Some(Some("nn.fold(x)".to_owned())));
+        assert_eq!(next("only this line"), Some(None));
+        let last = |text: &str| short_last_line(&pipeline.analyse(text), 32).map(str::to_owned);
+        assert_eq!(last("Is it?\nYes.\n"), Some("Yes.".to_owned()));
+        assert_eq!((last("Yes."), last("Is it?\n© 2019 Ann"), last("Is it?\n***")), (None, None, None));
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub use analysis::Analysis;
 pub use beside::{Field, FieldValue, FieldValues, Frequencies, Frequency};
 pub use choices::{TextOptions, TokenizerKind};
 pub use clause::{clauses, is_clause_mark};
-pub use heading::{Heading, first_title};
+pub use heading::{Heading, TitleLines, ordinal, short_last_line};
 pub use kept_words::KeptWords;
 pub use normal::MAX_TEXT_BYTES;
 pub use pipeline::Pipeline;

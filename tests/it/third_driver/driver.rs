@@ -9,7 +9,7 @@ use std::path::Path;
 
 use dupsift::algorithm::{Corpus, Notes, Stats};
 use dupsift_algorithms::corpus::{COUNT_GROUP, CorpusStats, TermTable, TermTableWriter, encode_count};
-use dupsift_algorithms::measure::{Contained, FirstLine, TitleDifference, contained, titles_differ, write_contents};
+use dupsift_algorithms::measure::{Contained, FirstLine, Subjects, contained, subjects, write_contents};
 use dupsift_algorithms::recipe::Recipe;
 use dupsift_algorithms::recipe::bound::{Bound, Check};
 use dupsift_algorithms::recipe::remove_if::RemoveIf;
@@ -185,9 +185,10 @@ impl classify::Known for Known<'_> {
         Cow::Borrowed(&self.evidence[&doc])
     }
 
-    fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)> {
+    fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Subjects)> {
         let [a, b] = [a, b].map(|doc| &self.contents[&doc]);
-        Some((contained(a, b), titles_differ(a, b)))
+        let shares = contained(a, b);
+        Some((shares, subjects(a, b, shares)))
     }
 
     fn first_lines(&self, a: u64, b: u64) -> FirstLine {

@@ -57,7 +57,7 @@ pub(crate) fn may_be_version(a: &[u64], b: &[u64]) -> bool {
         return true;
     }
     // The smaller number of 3-grams divided by the larger number is an upper bound on one of the shares.
-    let (x, y) = (grams_of(a), grams_of(b));
+    let [x, y] = grams_of(a, b);
     x.min(y) as f64 / x.max(y) as f64 >= GRAMS
 }
 

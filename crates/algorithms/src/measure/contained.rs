@@ -6,7 +6,11 @@
 //!
 //! Around its text, a saved web page has dates, counters and addresses that differ each time the page is saved. In a long text, numbers
 //! that occur only in the first or last twentieth of the text, and not in the first line, therefore belong to the frame of the page and do
-//! not count as facts.
+//! not count as facts. Nor does the number that leads the first line, as in "11. A triangle ...".
+//!
+//! If fewer than half of a text's 3-grams are distinct, the text repeats a few words: random letters, a table of yes and no, the moves of a
+//! game. Two such texts have the same 3-grams whatever they say. They are compared by their distinct 12-grams instead, which depend on the
+//! order of the words.
 //!
 //! ```text
 //! u = "fares rise on 1 May"   {fares rise on, rise on 1, on 1 may}   {1}
@@ -18,15 +22,17 @@ use serde::Serialize;
 use std::cmp::Ordering;
 
 use super::jaccard::common;
-use super::title_phrases::{TitleDifference, title_difference, write_title};
+use super::subjects::{Subject, Subjects, compare_subjects, write_code, write_label, write_title};
 use dupsift_core::hash::hash64;
-use dupsift_text::Analysis;
 use dupsift_text::number_words::number_words;
 use dupsift_text::numbers::{numbers, value};
-use dupsift_text::shingle::{shingles, sort_hashes};
+use dupsift_text::shingle::{distinct, shingles};
+use dupsift_text::{Analysis, ordinal};
 
 /// The number of tokens in a gram. A shorter text counts as one gram if it has at least one token.
 pub(crate) const GRAM: usize = 3;
+/// The number of tokens in a gram of two texts that repeat few words.
+const LONG_GRAM: usize = 12;
 
 /// The minimum number of tokens for a text to have a frame.
 const LEAST_WITH_FRAME: usize = 500;
@@ -35,21 +41,36 @@ const FRAME: usize = 20;
 /// The lowest bit of a number's hash, which is set if the number occurs only in the frame.
 const IN_FRAME: u64 = 1;
 
-/// Appends the contents of a text in this order: the number of distinct numbers, their hashes with `IN_FRAME` in ascending order, the
-/// length of the title, the title as `write_title` writes it, and the hashes of the distinct grams in ascending order.
+/// Appends the contents of a text: five lists, each with its length first, and the hashes of the distinct grams in ascending order. The
+/// lists are the distinct numbers (hashes with `IN_FRAME`, in ascending order), the title, the lines of code, the label, and the distinct
+/// long grams of a text that repeats few words.
 pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
-    let mut own = Vec::new();
-    write_numbers(document, &mut own);
-    out.push(own.len() as u64);
-    out.append(&mut own);
-    shingles(document.tokens(), GRAM, false, &mut own);
-    sort_hashes(&mut own);
+    let tokens = document.tokens();
+    let mut grams = Vec::new();
+    shingles(tokens, GRAM, false, &mut grams);
+    let all = grams.len();
+    distinct(&mut grams);
+    counted_list(out, |out| write_numbers(document, out));
+    counted_list(out, |out| write_title(document, out));
+    counted_list(out, |out| write_code(document, out));
+    counted_list(out, |out| write_label(document, out));
+    counted_list(out, |out| {
+        if 2 * grams.len() < all {
+            let mut long = Vec::new();
+            shingles(tokens, LONG_GRAM, false, &mut long);
+            distinct(&mut long);
+            out.append(&mut long);
+        }
+    });
+    out.append(&mut grams);
+}
+
+/// Appends the values that `write` appends, and their number before them.
+fn counted_list(out: &mut Vec<u64>, write: impl FnOnce(&mut Vec<u64>)) {
     let length = out.len();
     out.push(0);
-    write_title(document, &own, out);
+    write(out);
     out[length] = (out.len() - length - 1) as u64;
-    own.dedup();
-    out.append(&mut own);
 }
 
 /// Writes the hash of each distinct number; a number written in words has the hash of its digits.
@@ -57,13 +78,25 @@ fn write_numbers(document: &Analysis<'_>, out: &mut Vec<u64>) {
     let text = document.text();
     let frame = if document.tokens().len() < LEAST_WITH_FRAME { 0 } else { text.len() / FRAME };
     let inside = frame..text.len() - frame;
-    each_number(text, |start, hash| out.push(hash | if inside.contains(&start) { 0 } else { IN_FRAME }));
+    let mut own = Vec::new();
+    each_fact(text, |start, hash| own.push(hash | if inside.contains(&start) { 0 } else { IN_FRAME }));
     if let Some(line) = document.first_line().filter(|_| frame > 0) {
-        each_number(line.text(), |_, hash| out.push(hash));
+        each_fact(line.text(), |_, hash| own.push(hash));
     }
     // If a number also occurs outside the frame, that occurrence sorts first, and the occurrence in the frame is removed.
-    out.sort_unstable();
-    out.dedup_by_key(|number| *number & !IN_FRAME);
+    own.sort_unstable();
+    own.dedup_by_key(|number| *number & !IN_FRAME);
+    out.append(&mut own);
+}
+
+/// Like [`each_number`], without the ordinal number that leads the text.
+fn each_fact(text: &str, mut each: impl FnMut(usize, u64)) {
+    let ordinal = ordinal(text);
+    each_number(text, |start, hash| {
+        if start >= ordinal {
+            each(start, hash);
+        }
+    });
 }
 
 /// Calls `each` with the position and the hash, without `IN_FRAME`, of each number.
@@ -84,7 +117,7 @@ fn number_hash(value: &str) -> u64 {
 /// Returns whether a text contains a number, in any spelling. The text is given in the form that [`write_contents`] writes, and the number
 /// in the form that [`numbers`] finds.
 pub fn has_number(contents: &[u64], number: &str) -> bool {
-    let [numbers, ..] = parts(contents);
+    let numbers = Contents::of(contents).numbers;
     numbers.binary_search_by_key(&number_hash(&value(number)), |number| number & !IN_FRAME).is_ok()
 }
 
@@ -118,14 +151,20 @@ pub struct Contained {
 /// Returns how much of `a` is in `b`, and how much of `b` is in `a`. `a` and `b` are the contents of the texts as [`write_contents`] writes
 /// them.
 pub fn contained(a: &[u64], b: &[u64]) -> [Contained; 2] {
-    let ([numbers_a, _, grams_a], [numbers_b, _, grams_b]) = (parts(a), parts(b));
-    let grams = common(grams_a, grams_b) as u64;
-    let (numbers, facts) = common_numbers(numbers_a, numbers_b);
-    [(numbers_a, facts[0], grams_a), (numbers_b, facts[1], grams_b)].map(|(all_numbers, facts, all_grams)| Contained {
-        grams: Part { common: grams, all: all_grams.len() as u64 },
+    let (a, b) = (Contents::of(a), Contents::of(b));
+    let [grams_a, grams_b] = grams(&a, &b);
+    let same = common(grams_a, grams_b) as u64;
+    let (numbers, facts) = common_numbers(a.numbers, b.numbers);
+    [(a.numbers, facts[0], grams_a), (b.numbers, facts[1], grams_b)].map(|(all_numbers, facts, all_grams)| Contained {
+        grams: Part { common: same, all: all_grams.len() as u64 },
         numbers: Part { common: numbers, all: all_numbers.len() as u64 },
         facts: Part { common: facts, all: all_numbers.iter().filter(|number| *number & IN_FRAME == 0).count() as u64 },
     })
+}
+
+/// Returns the grams by which two texts are compared: long ones if both repeat few words.
+fn grams<'c>(a: &Contents<'c>, b: &Contents<'c>) -> [&'c [u64]; 2] {
+    if a.long.is_empty() || b.long.is_empty() { [a.grams, b.grams] } else { [a.long, b.long] }
 }
 
 /// Returns how many numbers two texts have in common, and how many of these are facts in each text.
@@ -148,30 +187,46 @@ fn common_numbers(a: &[u64], b: &[u64]) -> (u64, [u64; 2]) {
     (all, facts)
 }
 
-/// Returns how the titles of two texts differ. `a` and `b` are the contents of the texts as [`write_contents`] writes them.
-pub fn titles_differ(a: &[u64], b: &[u64]) -> Option<TitleDifference> {
-    title_difference([a, b].map(|contents| {
-        let [_, title, grams] = parts(contents);
-        (title, grams)
-    }))
+/// Compares what identifies two documents. `a` and `b` are the contents of the texts as [`write_contents`] writes them, and `contained` is
+/// the result of [`contained()`].
+pub fn subjects(a: &[u64], b: &[u64], contained: [Contained; 2]) -> Subjects {
+    let subject = |contents| {
+        let Contents { title, code, label, grams, .. } = Contents::of(contents);
+        Subject { title, code, label, grams }
+    };
+    compare_subjects([subject(a), subject(b)], contained)
 }
 
 /// Returns how many distinct numbers each of two texts contains, and how many they have in common.
 pub(crate) fn numbers_of(a: &[u64], b: &[u64]) -> ([usize; 2], usize) {
-    let ([a, ..], [b, ..]) = (parts(a), parts(b));
+    let (a, b) = (Contents::of(a).numbers, Contents::of(b).numbers);
     ([a.len(), b.len()], common_numbers(a, b).0 as usize)
 }
 
-/// Returns the number of distinct grams in a text.
-pub(crate) fn grams_of(contents: &[u64]) -> usize {
-    parts(contents)[2].len()
+/// Returns the numbers of distinct grams by which two texts are compared.
+pub(crate) fn grams_of(a: &[u64], b: &[u64]) -> [usize; 2] {
+    grams(&Contents::of(a), &Contents::of(b)).map(<[u64]>::len)
 }
 
-/// Splits contents into numbers, title and grams.
-fn parts(contents: &[u64]) -> [&[u64]; 3] {
-    let (numbers, rest) = counted(contents);
-    let (title, grams) = counted(rest);
-    [numbers, title, grams]
+/// Holds the parts of a text's contents.
+struct Contents<'c> {
+    numbers: &'c [u64],
+    title: &'c [u64],
+    code: &'c [u64],
+    label: &'c [u64],
+    long: &'c [u64],
+    grams: &'c [u64],
+}
+
+impl<'c> Contents<'c> {
+    fn of(contents: &'c [u64]) -> Contents<'c> {
+        let (numbers, rest) = counted(contents);
+        let (title, rest) = counted(rest);
+        let (code, rest) = counted(rest);
+        let (label, rest) = counted(rest);
+        let (long, grams) = counted(rest);
+        Contents { numbers, title, code, label, long, grams }
+    }
 }
 
 /// Splits a length-prefixed list from the values that follow it.
@@ -183,6 +238,7 @@ fn counted(values: &[u64]) -> (&[u64], &[u64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dupsift_core::hash::splitmix64;
     use dupsift_text::{Pipeline, TextOptions};
 
     fn of(a: &str, b: &str) -> [Contained; 2] {
@@ -234,10 +290,27 @@ mod tests {
         // Repeated numbers and grams count once.
         let [a, _] = of("1 1 1 1 1", "1 1 1");
         assert_eq!(a, Contained { grams: part(1, 1), numbers: part(1, 1), facts: part(1, 1) });
+        // The number that leads the first line is an ordinal.
+        assert_eq!(of("11. Take 5\n2. Take 6", "12. Take 5\n2. Take 6")[0].numbers, part(3, 3));
         assert_eq!(
             contained(&[], &[5, 2]),
             [Contained::default(), Contained { grams: part(0, 0), numbers: part(0, 1), facts: part(0, 1) }]
         );
+    }
+
+    /// Texts of few words have the same 3-grams in any order.
+    #[test]
+    fn texts_of_few_words_are_compared_by_long_grams() {
+        let random = |seed| {
+            let word = |at| ["a", "b", "c", "d"][splitmix64(seed, at) as usize % 4];
+            (0..400).map(word).collect::<Vec<_>>().join(" ")
+        };
+        let [one, other] = [random(1), random(2)];
+        let share = |a: &str, b: &str| of(a, b)[0].grams.share().unwrap();
+        assert!(share(&one, &other) < 0.1);
+        assert_eq!(share(&one, &format!("{one} a b")), 1.0);
+        let prose: String = (0..1000).map(|at| format!("word{} ", splitmix64(7, at) % 300)).collect();
+        assert!(share(&one, &format!("{one} {prose}")) == 1.0);
     }
 
     proptest::proptest! {

@@ -1,29 +1,27 @@
-//! Titles that name different things: the last check before a document is removed in favor of another document.
+//! Documents that are about different things: the last check before a document is removed in favor of another document.
 //!
 //! Two texts can share nearly everything and still be about different things, such as the rules of two committees or the pages about two
-//! functions. Often only the title distinguishes them. A document is therefore kept if its first line contains a word that is far rarer in
-//! the other text, unless the two texts share rare words. Texts about the same thing share rare words; pages from the same template do not.
-//! More rare words are needed if one text repeats the word and the other text lacks it. The check is skipped if the two texts are far more
-//! similar to each other than to any other text. Two different names, or two titles with the same pattern and different phrases, always
-//! count as different; see `title_phrases`.
+//! functions. [`Subjects`] states what the two documents show alone. Where it does not decide, the words of the complete texts do: a document
+//! is kept if its first line contains a word that is far rarer in the other text, unless the two texts share rare words. Texts about the same
+//! thing share rare words; pages from the same template do not. More rare words are needed if one text repeats the word and the other text
+//! lacks it. Titles of one pattern
+//! need no such comparison if each has a word that the other text lacks. Neither is asked if the two texts are far more similar to each other than to any other text.
 //!
 //! ```text
 //! u "Rules of the Hualien committee ..."  Hualien: 2 in u, 0 in v -> 1.0 missing, more than 0.5   -> the titles differ
-//! v "Rules of the Yilan committee ..."    words of at most 10 documents in both: none
+//! v "How Yilan regulates ..."             words of at most 10 documents in both: none
 //! ```
 //!
 //! Source: dupsift's own rule, found by experiment; docs/versions.md shows its results. Cost: about a microsecond per pair. Limitations:
-//! two pages with the same title are not distinguished, nor are two pages that share rare words and differ in one other word of a long
-//! title.
+//! two pages with the same title of several words are not distinguished, nor are two pages that share rare words and have titles with
+//! little in common.
 
 use super::versions::{Both, HAIR};
-use super::{TitleDifference, Versions};
+use super::{Subjects, Versions};
 use dupsift_core::row::{Related, RelationKind};
 
 /// The maximum number of words in a title; a longer first line is a paragraph and not a title.
 pub(crate) const LONGEST_TITLE: u64 = 40;
-/// A title with at most this many different words is a name. Shared rare words cannot compensate for a different name.
-const NAME: u64 = 2;
 /// The minimum number of different shared rare words. In a short text, a single rare word has a large share of the weight.
 const RARE_WORDS: u64 = 3;
 /// The factor by which the required weight of shared rare words is multiplied if the word that is missing from one text occurs more than
@@ -51,44 +49,37 @@ pub struct TitleWords {
 }
 
 impl Versions {
-    /// Returns whether the title of one text names something that the other text is not about. If one text contains the other, only the
-    /// title of the contained text counts; for two versions, both titles count.
+    /// Returns whether two documents are about different things. If one text contains the other, only the title of the contained text
+    /// counts; for two versions, both titles count.
     ///
     /// Two texts are assumed to be about the same thing if their near group has no third document and their cosine exceeds the next best
-    /// cosine by twice `gap`, unless `difference` shows otherwise.
-    pub fn other_title(
-        &self,
-        both: &Both,
-        related: Related,
-        titles: [TitleWords; 2],
-        difference: Option<TitleDifference>,
-    ) -> bool {
+    /// cosine by twice `gap`, unless `subjects` shows otherwise.
+    pub fn other_title(&self, both: &Both, related: Related, titles: [TitleWords; 2], subjects: Subjects) -> bool {
         if self.title >= 1.0 || related.relation == RelationKind::Template {
             return false;
         }
-        if difference.is_some() {
-            return true;
+        match subjects {
+            Subjects::Name | Subjects::Code | Subjects::Label => return true,
+            Subjects::Same => return false,
+            Subjects::Pattern | Subjects::Unknown => {}
         }
-        let nearer = both.cosine - both.next_best + HAIR;
-        if !both.in_group && nearer >= 2.0 * self.gap {
+        if !both.in_group && both.cosine - both.next_best + HAIR >= 2.0 * self.gap {
             return false;
         }
-        let (inner, nearest) = (both.inner(), nearer >= 0.0);
-        let differs = |side: usize| {
-            let title = titles[side];
-            let is_name = inner[side] && title.words <= NAME;
-            let rare = if title.repeated { self.rare * REPEATED } else { self.rare };
-            title.missing > self.title && (is_name || !nearest || title.rare_words < RARE_WORDS || title.rare < rare)
-        };
+        if subjects == Subjects::Pattern && titles.iter().all(|title| title.missing >= 1.0) {
+            return true;
+        }
         // The first line of an email or of a paragraph is not a title. In a one-line text, all words count.
         if !both.lines.titles && !titles.iter().all(|title| title.complete) {
             return false;
         }
-        match related.relation {
-            RelationKind::Template => false,
-            RelationKind::Contained => (0..2).any(|side| inner[side] && differs(side)),
-            RelationKind::Version => differs(0) || differs(1),
-        }
+        let inner = both.inner();
+        let differs = |side: usize| {
+            let title = titles[side];
+            let rare = if title.repeated { self.rare * REPEATED } else { self.rare };
+            title.missing > self.title && (title.rare_words < RARE_WORDS || title.rare < rare)
+        };
+        (0..2).any(|side| (inner[side] || related.relation == RelationKind::Version) && differs(side))
     }
 }
 
@@ -114,7 +105,7 @@ mod tests {
 
     fn differ(both: &Both, relation: RelationKind, titles: [TitleWords; 2]) -> bool {
         let related = Related { relation, why: Why::Contained, next_best: 0.85, other_title: false };
-        Versions::DEFAULT.other_title(both, related, titles, None)
+        Versions::DEFAULT.other_title(both, related, titles, Subjects::Unknown)
     }
 
     #[test]
@@ -136,11 +127,6 @@ mod tests {
         assert!(!differ(&both(), RelationKind::Contained, [changed, equal]));
         assert!(differ(&both(), RelationKind::Contained, [TitleWords { rare: 0.019, ..changed }, equal]));
         assert!(differ(&both(), RelationKind::Contained, [TitleWords { rare: 0.5, rare_words: 2, ..changed }, equal]));
-        // Shared rare words do not help if another document is more similar, or if the title is a name.
-        assert!(differ(&Both { next_best: 0.91, ..both() }, RelationKind::Contained, [changed, equal]));
-        let name = TitleWords { words: 2, ..changed };
-        assert!(differ(&both(), RelationKind::Contained, [name, equal]));
-        assert!(!differ(&both(), RelationKind::Version, [equal, name]));
         // If the text repeats the name, a larger share of rare words is required.
         let repeated = TitleWords { repeated: true, rare: 0.099, ..changed };
         assert!(differ(&both(), RelationKind::Contained, [repeated, equal]));
@@ -148,24 +134,33 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_clearly_alone_is_asked_for_names_and_patterns_only() {
+    fn what_stands_clearly_alone_is_not_asked_for_its_words() {
         let missing = TitleWords { missing: 1.0, word: 7, words: 4, ..TitleWords::default() };
-        let asked = |rule: Versions, next_best: f64, relation, difference| {
+        let asked = |rule: Versions, next_best: f64, relation, titles, subjects| {
             let related = Related { relation, why: Why::Contained, next_best: 0.6, other_title: false };
-            rule.other_title(&Both { next_best, ..both() }, related, [missing; 2], difference)
+            rule.other_title(&Both { next_best, ..both() }, related, titles, subjects)
         };
-        let (rule, version) = (Versions::DEFAULT, RelationKind::Version);
+        let (rule, version, unknown) = (Versions::DEFAULT, RelationKind::Version, Subjects::Unknown);
         // 0.9 exceeds 0.6 by twice the gap of 0.15.
-        assert!(asked(rule, 0.61, version, None) && !asked(rule, 0.6, version, None));
+        assert!(asked(rule, 0.61, version, [missing; 2], unknown) && !asked(rule, 0.6, version, [missing; 2], unknown));
         let related = Related { relation: version, why: Why::Contained, next_best: 0.6, other_title: false };
         let group = Both { next_best: 0.6, in_group: true, ..both() };
-        assert!(rule.other_title(&group, related, [missing; 2], None));
-        for difference in [TitleDifference::Name, TitleDifference::Phrase] {
-            assert!(asked(rule, 0.6, version, Some(difference)));
-            assert!(asked(rule, 0.6, RelationKind::Contained, Some(difference)));
-            assert!(!asked(rule, 0.6, RelationKind::Template, Some(difference)));
-            assert!(!asked(Versions { title: 1.0, ..rule }, 0.6, version, Some(difference)));
+        assert!(rule.other_title(&group, related, [missing; 2], unknown));
+        for subjects in [Subjects::Name, Subjects::Code, Subjects::Label] {
+            assert!(asked(rule, 0.6, version, [missing; 2], subjects));
+            assert!(asked(rule, 0.6, RelationKind::Contained, [missing; 2], subjects));
+            assert!(!asked(rule, 0.6, RelationKind::Template, [missing; 2], subjects));
+            assert!(!asked(Versions { title: 1.0, ..rule }, 0.6, version, [missing; 2], subjects));
         }
+        // In a pattern, each title must have a word that the other text lacks entirely. Rare words then do not help.
+        let rare = TitleWords { rare: 0.2, rare_words: 9, ..missing };
+        let there = TitleWords { missing: 0.9, ..rare };
+        assert!(asked(rule, 0.7, version, [rare, rare], Subjects::Pattern));
+        assert!(!asked(rule, 0.7, version, [rare, there], Subjects::Pattern));
+        assert!(!asked(rule, 0.7, version, [rare, rare], unknown));
+        assert!(!asked(rule, 0.6, version, [rare, rare], Subjects::Pattern));
+        // Titles that are the same are not asked for their words.
+        assert!(!asked(rule, 0.7, version, [missing; 2], Subjects::Same));
     }
 
     #[test]

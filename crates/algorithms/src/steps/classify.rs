@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::next_best::NextBest;
 use crate::algorithm::TermVectors;
-use crate::measure::{Both, Contained, FirstLine, TitleDifference, Versions};
+use crate::measure::{Both, Contained, FirstLine, Subjects, Versions};
 use dupsift_core::row::{Pair, RelationKind};
 
 /// Gives access to the driver's data about documents.
@@ -16,8 +16,8 @@ pub trait Known {
     /// Returns the evidence that the method's check recorded for a document.
     fn evidence(&self, doc: u64) -> Cow<'_, [u64]>;
 
-    /// Returns how much of each document the other contains, and how their titles differ. Returns `None` for copies.
-    fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)>;
+    /// Returns how much of each document the other contains, and compares what identifies them. Returns `None` for copies.
+    fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Subjects)>;
 
     /// Compares the first lines of two documents.
     fn first_lines(&self, a: u64, b: u64) -> FirstLine;
@@ -40,7 +40,7 @@ pub fn classify(
     next_best: NextBest,
     known: &impl Known,
 ) -> Pair {
-    let (contained, difference) = known.compared(pair.a, pair.b).unwrap_or_default();
+    let (contained, subjects) = known.compared(pair.a, pair.b).unwrap_or_default();
     let both = Both {
         cosine: pair.score.similarity.into(),
         contained,
@@ -53,7 +53,7 @@ pub fn classify(
     let mut related = rule.relate(&both);
     if related.relation != RelationKind::Template {
         let titles = relating.titles(&known.evidence(pair.a), &known.evidence(pair.b), rule.titles);
-        related.other_title = rule.other_title(&both, related, titles, difference);
+        related.other_title = rule.other_title(&both, related, titles, subjects);
     }
     Pair { related: Some(related), ..pair }
 }

@@ -7,7 +7,7 @@
 use super::shared_windows::Windows;
 use dupsift_algorithms::algorithm::Verify;
 use dupsift_algorithms::measure::{
-    Surplus, TitleDifference, TitleWords, Undecided, Versions, titles_differ, write_contents,
+    Subjects, Surplus, TitleWords, Undecided, Versions, contained, subjects, write_contents,
 };
 use dupsift_algorithms::recipe::bound::{Bound, Check};
 use dupsift_algorithms::steps::copies::NoCopies;
@@ -103,8 +103,8 @@ pub(crate) struct Classification {
     pub same_line: bool,
     /// The first-line words that are rarest in the other text, one for each text.
     pub titles: [MissingWord; 2],
-    /// The difference between the titles, compared as names or as phrases, if there is one.
-    pub difference: Option<TitleDifference>,
+    /// How what identifies one document relates to what identifies the other.
+    pub subjects: Subjects,
 }
 
 /// Holds the first-line word that is rarest in the other text.
@@ -332,13 +332,13 @@ fn classification(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<Classi
     let lines = texts.map(|text| Heading::of(text).map(Heading::line));
     let same_line = lines[0].is_some() && lines[0] == lines[1];
     let [says_a, says_b] = evidence(texts, write_contents);
-    let difference = titles_differ(&says_a, &says_b);
+    let subjects = subjects(&says_a, &says_b, contained(&says_a, &says_b));
     Some(Classification {
         rule: *rule,
         words: [word(of_a, texts[0]), word(of_b, texts[1])],
         same_line,
         titles,
-        difference,
+        subjects,
     })
 }
 

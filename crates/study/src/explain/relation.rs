@@ -3,7 +3,7 @@
 
 use super::explanation::{ExplainedContained, ExplainedWord};
 use super::look::Classification;
-use dupsift_algorithms::measure::{Both, CROWD, Contained, FirstLine, Part, TitleDifference, Versions};
+use dupsift_algorithms::measure::{Both, CROWD, Contained, FirstLine, Part, Subjects, Versions};
 use dupsift_core::number::counted;
 use dupsift_core::row::RelationKind;
 use dupsift_core::row::Why;
@@ -63,15 +63,21 @@ pub(crate) fn sentence(
 /// Returns the reason why neither document is removed in favor of the other, although one document is a version of the
 /// other or is contained in it.
 pub(crate) fn other_title(classification: &Classification, contained: &[ExplainedContained; 2]) -> String {
-    match classification.difference {
-        Some(TitleDifference::Name) => {
-            return "both are kept, because their first lines are different names".into();
+    let titles_lack = classification.titles.iter().all(|title| title.title.missing >= 1.0);
+    let reason = match classification.subjects {
+        Subjects::Name if classification.same_line => {
+            Some("the first line of both is the same name, but the lines after it differ")
         }
-        Some(TitleDifference::Phrase) => {
-            return "both are kept, because each first line contains a phrase that the other text lacks, and one of the texts repeats its own phrase"
-                .into();
+        Subjects::Name => Some("their first lines are different names"),
+        Subjects::Pattern if titles_lack => {
+            Some("their first lines follow the same pattern, and each contains a word that the other text lacks")
         }
-        None => {}
+        Subjects::Code => Some("their lines of code differ"),
+        Subjects::Label => Some("their last lines differ, and each is short like a label or an answer"),
+        Subjects::Pattern | Subjects::Unknown | Subjects::Same => None,
+    };
+    if let Some(reason) = reason {
+        return format!("both are kept, because {reason}");
     }
     let (inner, ..) = better_contained(contained);
     let [a, b] = &classification.titles;
@@ -259,15 +265,15 @@ mod tests {
             stays: None,
         };
         let words = [(); 2].map(|()| SurplusWord { surplus: Surplus::default(), word: None });
+        let classification = |titles, subjects, same_line| Classification {
+            rule: Versions::DEFAULT,
+            words: words.clone(),
+            same_line,
+            titles,
+            subjects,
+        };
         let said = |titles, contained: [u64; 2]| {
-            let classification = Classification {
-                rule: Versions::DEFAULT,
-                words: words.clone(),
-                same_line: false,
-                titles,
-                difference: None,
-            };
-            other_title(&classification, &contained.map(of))
+            other_title(&classification(titles, Subjects::Unknown, false), &contained.map(of))
         };
         let first = said([title(1.0), title(0.0)], [19, 18]);
         assert!(
@@ -276,6 +282,14 @@ mod tests {
         );
         assert!(said([title(0.0), title(1.0)], [19, 18]).contains("first line of b is missing from a"));
         assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing from a"));
+        let reason = |subjects, same_line| {
+            other_title(&classification([title(1.0), title(1.0)], subjects, same_line), &[of(19), of(18)])
+        };
+        assert!(reason(Subjects::Name, false).ends_with("different names"));
+        assert!(reason(Subjects::Name, true).ends_with("the same name, but the lines after it differ"));
+        assert!(reason(Subjects::Pattern, false).ends_with("a word that the other text lacks"));
+        assert!(reason(Subjects::Code, true).ends_with("lines of code differ"));
+        assert!(reason(Subjects::Label, true).contains("last lines differ"));
     }
 
     /// Checks that an unreported pair from the same template gets the same reason as a reported pair, if the reason follows from

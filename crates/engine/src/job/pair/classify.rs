@@ -13,7 +13,7 @@ use crate::job::read::headings::Headings;
 use crate::job::run_report::RelationsReport;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::TermVectors;
-use dupsift_algorithms::measure::{Contained, FirstLine, TitleDifference, Versions};
+use dupsift_algorithms::measure::{Contained, FirstLine, Subjects, Versions};
 use dupsift_algorithms::steps::classify::{Known as Facts, as_near, classify as classify_pair, is_reported, near};
 use dupsift_algorithms::steps::next_best::{MOST_PASSED, NextBest, Partner, Partners, next_best, order};
 use dupsift_core::error::Result;
@@ -39,7 +39,7 @@ impl Facts for Known<'_> {
         self.evidence.of(doc)
     }
 
-    fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)> {
+    fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Subjects)> {
         self.contents.compared(a, b)
     }
 

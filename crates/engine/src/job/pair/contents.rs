@@ -15,7 +15,7 @@ use crate::job::pair::saved_contents::SavedContents;
 use crate::job::saved::SavedState;
 use crate::reading::document::{Columns, View};
 use crate::session::Session;
-use dupsift_algorithms::measure::{Contained, TitleDifference, contained, titles_differ, write_contents};
+use dupsift_algorithms::measure::{Contained, Subjects, contained, subjects, write_contents};
 use dupsift_core::error::Result;
 use dupsift_core::row::Pair;
 use dupsift_input::{RowFilter, Want};
@@ -181,9 +181,12 @@ impl Contents {
         self.texts_of(a, b).map(|[a, b]| contained(&a, &b))
     }
 
-    /// Works like `of`, but also returns the difference between the titles.
-    pub fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)> {
-        self.texts_of(a, b).map(|[a, b]| (contained(&a, &b), titles_differ(&a, &b)))
+    /// Works like `of`, but also compares what identifies the documents.
+    pub fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Subjects)> {
+        self.texts_of(a, b).map(|[a, b]| {
+            let shares = contained(&a, &b);
+            (shares, subjects(&a, &b, shares))
+        })
     }
 
     /// Returns the contents of two documents, or `None` for copies.

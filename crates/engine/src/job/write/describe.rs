@@ -7,8 +7,8 @@ use crate::job::check::address_note;
 use crate::job::decide::decided::Decided;
 use crate::job::read::intake::Taken;
 use crate::job::run_report::{
-    AlgorithmReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport, SCHEMA_VERSION,
-    StatisticsReport,
+    AlgorithmReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RelationsReport, RemovalReport, RunReport,
+    SCHEMA_VERSION, StatisticsReport,
 };
 use crate::options::record;
 use crate::reading::content_hashes;
@@ -19,7 +19,7 @@ use crate::reading::purified;
 use crate::session::Session;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::recipe::remove_if::MOST_LOOKED_AT;
-use dupsift_algorithms::steps::guard::template_note;
+use dupsift_algorithms::steps::guard::{corpus_note, template_note};
 use dupsift_algorithms::steps::parts::{Amount, LENGTHS, PartReport, Parts, PartsReport, Script};
 use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_input::{absolute, likely_id};
@@ -223,6 +223,10 @@ fn warnings(report: &RunReport) -> Vec<String> {
                 one.label,
                 comparisons_were = counted_as(one.left_out_of_large_groups, "comparison was|comparisons were"),
             ));
+        }
+        if let Some(RelationsReport { version, contained, template, other_titles, .. }) = one.relations {
+            let pairs = version + contained + template;
+            warnings.extend(corpus_note(&one.label, template + other_titles, pairs, report.documents.used));
         }
         if one.undecided > 0 {
             warnings.push(format!(
