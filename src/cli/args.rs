@@ -74,6 +74,12 @@ pub enum Verb {
     /// (--remove-if, --threshold) requires a new folder (--out), which also contains the new removed/. Fails if the texts, the
     /// ids or other columns that the run used have changed.
     Apply(ApplyArguments),
+    /// Draw removals for labeling, as CSV
+    ///
+    /// Prints the columns id_a (the removed document), id_b (the document that is kept instead), label (empty), weight (the number of removals
+    /// that the row stands for) and similarity. Exact copies are not drawn. Fill in the column label with y, n or unsure, and pass the
+    /// file to evaluate --truth.
+    Sample(SampleArguments),
     /// Measure precision and recall of a finished run against labeled pairs or clusters
     Evaluate(EvaluateArguments),
     /// Print the summary of a finished run again, or list its documents, pairs, clusters or rules
@@ -347,6 +353,33 @@ pub struct EvaluateArguments {
     pub options: Options<{ Of::Evaluate as usize }>,
 }
 
+/// `dupsift sample`.
+#[derive(Debug, Args)]
+pub struct SampleArguments {
+    /// Output folder of a finished run
+    #[arg(value_name = "OUT")]
+    pub dir: PathBuf,
+    /// Number of removals to draw
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = value_parser!(u32).range(1..))]
+    pub pairs: u32,
+    /// Comma-separated list of groups that are represented by their share: similarity, source (a value in the column source, domain or
+    /// lang, or else an input file) [default: none, a simple random sample]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["similarity", "source"], hide_possible_values = true)]
+    pub by: Vec<String>,
+    /// Seed of the sample
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Current location of the corpus, if it was moved after the run
+    #[arg(long, value_name = "DIR")]
+    pub input: Option<PathBuf>,
+    /// The options for resources and the log, which are those of `show`.
+    #[command(flatten)]
+    pub options: Options<{ Of::Show as usize }>,
+}
+
 /// `dupsift apply`.
 #[derive(Debug, Args)]
 pub struct ApplyArguments {
@@ -415,6 +448,7 @@ mod tests {
         ("clean", &["work"]),
         ("index", &[]),
         ("apply", &["add", "corpus", "dry-run", "input", "out", "overwrite", "remove-if", "threshold"]),
+        ("sample", &["by", "input", "json", "log-format", "memory", "no-progress", "pairs", "seed", "threads", "work"]),
         ("evaluate", &["full", "input", "json", "truth"]),
         (
             "show",

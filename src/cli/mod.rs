@@ -33,6 +33,7 @@ pub mod purify;
 mod python_keywords;
 pub mod report;
 pub mod run;
+pub mod sample;
 pub mod show;
 pub mod signals;
 pub mod stream;

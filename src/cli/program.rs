@@ -14,7 +14,7 @@ use super::output::complain_of;
 use super::suggest::suggestion;
 use super::{
     Exit, accept, algorithms, apply, clean, compare, complain, contaminated, evaluate, explain, fail, index, log,
-    manual, purify, report, run, say, show, signals, stream, version,
+    manual, purify, report, run, sample, say, show, signals, stream, version,
 };
 
 /// The script described in docs/scheduling.md. The script is embedded in the program so that every package includes it.
@@ -81,6 +81,7 @@ fn verb(verb: Verb) -> Result<Exit> {
         Verb::Clean(arguments) => clean::clean(&arguments),
         Verb::Index(verb) => index::index(verb),
         Verb::Apply(arguments) => apply::apply(&arguments),
+        Verb::Sample(arguments) => sample::sample(&arguments),
         Verb::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Verb::Explain(arguments) => explain::explain(*arguments),
         Verb::Show(arguments) => show::show(&arguments),

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::losses::rejected;
 use super::{counted, table_of_numbers, thousands};
 use dupsift_core::number::share;
-use dupsift_study::{EvaluationReport, TruthReport};
+use dupsift_study::{EvaluationReport, LabeledRemovals, TruthReport};
 
 /// Returns the evaluation of the run in `dir`, with all columns if `full` is set, and with five columns otherwise. Undefined figures are
 /// shown as `-`. The text ends with a line break.
@@ -15,6 +15,9 @@ pub fn evaluation(report: &EvaluationReport, dir: &Path, full: bool) -> String {
     text += &if full { all_figures(report) } else { figures(report) };
     text += "\n";
     text += &explained(report, full);
+    if let Some(labeled) = &report.labeled_removals {
+        text += &format!("\n{}\n", removals(labeled));
+    }
     let remarks = remarks(report);
     if !remarks.is_empty() {
         text += &format!("\n{}\n", remarks.join("\n"));
@@ -74,6 +77,31 @@ fn explained(report: &EvaluationReport, full: bool) -> String {
         lines.push("(run): the pairs that decide which documents are removed; (removed): pairs among a kept document and the documents removed in favor of it");
     }
     lines.join("\n") + "\n"
+}
+
+/// Says how many of the labeled removals are right, and what the labels can and cannot say.
+fn removals(labeled: &LabeledRemovals) -> String {
+    let LabeledRemovals { removals, right, wrong, undecided, precision, interval } = *labeled;
+    let of_all = counted(removals, "removed near-duplicate");
+    let (Some(precision), Some([low, high])) = (precision, interval) else {
+        return format!(
+            "removals: none of {of_all} is labeled as right or wrong, so the labels say nothing about the removals; \n\
+             `dupsift sample OUT` draws removals for labeling"
+        );
+    };
+    let unsure =
+        if undecided > 0 { format!(", {} unsure or not labeled", thousands(undecided)) } else { String::new() };
+    format!(
+        "removals: {} of {} labeled are right{unsure}: precision {} ({}-{}, 95% interval)\n\
+         This holds for all {of_all} if the labeled ones are a random sample (dupsift\n\
+         sample). The other precisions count found pairs without a label as wrong, and\n\
+         recall is right only if all duplicates in the corpus are labeled.",
+        thousands(right),
+        thousands(right + wrong),
+        share(precision),
+        share(low),
+        share(high)
+    )
 }
 
 /// Returns notes, including notes on everything that was ignored.

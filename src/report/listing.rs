@@ -1,5 +1,6 @@
 //! Formats the lists of `dupsift show`. Ids are never shortened, and are quoted so that they can be pasted into a shell.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use bytesize::ByteSize;
@@ -9,7 +10,7 @@ use super::page::{percent, quoted};
 use super::tables::table_of_numbers;
 use super::{counted, thousands};
 use dupsift_core::number::{counted_as, share};
-use dupsift_study::{Listed, ListedRow, Listing, RuleFigures, RuleTable};
+use dupsift_study::{LabelSample, Listed, ListedRow, Listing, RuleFigures, RuleTable};
 
 /// Returns a list as a table, or with one block per row if the table is wider than `width` columns.
 pub fn listing(listing: &Listing, out: &Path, width: usize) -> String {
@@ -173,6 +174,23 @@ pub fn rule_table(table: &RuleTable, out: &Path) -> String {
         ),
     };
     text
+}
+
+/// Returns a sample of removals as CSV with an empty column `label`.
+pub fn label_table(sample: &LabelSample) -> String {
+    let mut text = String::from("id_a,id_b,label,weight,similarity\n");
+    for one in &sample.pairs {
+        let similarity = one.similarity.map(share).unwrap_or_default();
+        text += &format!("{},{},,{:.3},{similarity}\n", csv_field(&one.id_a), csv_field(&one.id_b), one.weight);
+    }
+    text
+}
+
+/// Returns a field of a CSV file, in quotation marks if necessary.
+fn csv_field(text: &str) -> Cow<'_, str> {
+    // Spaces at the edges and an empty id are kept by quotation marks.
+    let is_plain = !text.is_empty() && text.trim() == text && !text.contains([',', '"', '\n', '\r']);
+    if is_plain { text.into() } else { format!("\"{}\"", text.replace('"', "\"\"")).into() }
 }
 
 /// Returns what `apply` would do.

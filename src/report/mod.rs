@@ -28,7 +28,7 @@ pub(crate) use dupsift_core::number::{counted, thousands};
 pub use evaluation::evaluation;
 pub use explanation::explanation;
 pub use finished::finished;
-pub use listing::{listing, planned, rule_table};
+pub use listing::{label_table, listing, planned, rule_table};
 pub use losses::{guarded, once_accepted, other_inputs, rejections, rejections_of, skipped};
 pub use page::{accepted_page, contamination_page, marked, page};
 pub use pages::{pages, training};

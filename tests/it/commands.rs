@@ -83,10 +83,10 @@ const BEFORE: &[(&str, &str, &str)] = &[
         "dupsift run crawl --out crawl/r1 --corpus keep && dupsift run crawl --out nights/a --corpus keep && cp corpus/*.jsonl nights",
     ),
     ("docs/recipes.md", "dupsift run train", "cp -r corpus train && cp -r bench test"),
-    // A label in the file that a Python block of the page writes.
+    // A label in the file that an earlier command of the page writes.
     (
         "docs/recipes.md",
-        "dupsift evaluate out/stricter",
+        "dupsift evaluate out/docs",
         "page=Microsoft.PowerShell.Core/About/about_Line_Editing && \
          printf 'id_a,id_b,label\\npsdocs:5.1/%s,psdocs:7.6/%s,y\\n' $page $page >labels.csv",
     ),

@@ -1,4 +1,4 @@
-//! Tests the lists of `dupsift show`, `explain` without an id, and `apply --dry-run`.
+//! Tests the lists of `dupsift show`, `explain` without an id, `apply --dry-run`, and `sample` with `evaluate`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -162,4 +162,66 @@ fn a_run_without_removals_has_nothing_to_explain_or_to_list() {
     }
     let table = ran("show", &one.out(), &["--rules"]).ends_with(0).stdout;
     assert!(table.contains("this run"), "{table}");
+}
+
+fn drawn(out: &Path, more: &[&str]) -> Value {
+    serde_json::from_str(&ran("sample", out, &[more, &["--json"]].concat()).ends_with(0).stdout).unwrap()
+}
+
+#[test]
+fn a_sample_weighs_back_to_all_removals() {
+    let out = RUN.out();
+    let near = record(&out)["removal"]["reasons"]["pair"].as_u64().unwrap();
+    for by in [&[][..], &["--by", "similarity"], &["--by", "similarity,source"]] {
+        let sample = drawn(&out, &[&["--pairs", "100"][..], by].concat());
+        let pairs = sample["pairs"].as_array().unwrap();
+        assert_eq!((pairs.len(), sample["removals"].as_u64()), (100, Some(near)), "{by:?}");
+        let weights: f64 = pairs.iter().map(|pair| pair["weight"].as_f64().unwrap()).sum();
+        assert!((weights - near as f64).abs() < 1e-6, "{by:?}: {weights}");
+        assert_eq!(sample["strata"].as_u64().unwrap() > 1, !by.is_empty());
+    }
+    assert_eq!(drawn(&out, &[]), drawn(&out, &["--seed", "0", "--pairs", "50"]));
+    assert_ne!(drawn(&out, &[])["pairs"], drawn(&out, &["--seed", "1"])["pairs"]);
+    let all = drawn(&out, &["--pairs", "100000"]);
+    assert!(all["pairs"].as_array().unwrap().iter().all(|pair| pair["weight"] == 1.0));
+    ran("sample", &out, &["--pairs", "1", "--by", "similarity"]).ends_with(2).says(&["groups", "pass at least"]);
+}
+
+#[test]
+fn labels_say_how_many_removals_are_right() {
+    let out = RUN.out();
+    let csv = ran("sample", &out, &["--pairs", "50", "--by", "similarity"]).ends_with(0).stdout;
+    let label = |at: usize| match at {
+        0 | 1 => "n",
+        2 => "unsure",
+        3 => "",
+        _ => "y",
+    };
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("id_a,id_b,label,weight,similarity"));
+    let mut labeled = String::from("id_a,id_b,label,weight,similarity\n");
+    for (at, line) in lines.enumerate() {
+        let fields: Vec<&str> = line.split(',').collect();
+        labeled += &format!("{},{},{},{},{}\n", fields[0], fields[1], label(at), fields[3], fields[4]);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let truth = folder.path().join("labels.csv");
+    std::fs::write(&truth, labeled).unwrap();
+    let truth = truth.to_str().unwrap();
+    let report: Value =
+        serde_json::from_str(&ran("evaluate", &out, &["--truth", truth, "--json"]).ends_with(0).stdout).unwrap();
+    let found = &report["labeled_removals"];
+    let count = |name: &str| found[name].as_u64().unwrap();
+    assert_eq!((count("right"), count("wrong"), count("undecided")), (46, 2, 2));
+    assert_eq!(found["precision"], 46.0 / 48.0);
+    let [low, high] = [0, 1].map(|at| found["interval"][at].as_f64().unwrap());
+    assert!(0.85 < low && low < 46.0 / 48.0 && 46.0 / 48.0 < high && high < 1.0, "{found}");
+    let said = ran("evaluate", &out, &["--truth", truth]).ends_with(0).stdout;
+    assert!(said.contains("46 of 48 labeled are right, 2 unsure or not labeled: precision 0.958 ("), "{said}");
+    assert!(said.contains("if the labeled ones are a random sample") && !said.contains("not read"), "{said}");
+    // True pairs without a column of labels are not a sample of the removals.
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("data-samples/truth/pairs.parquet");
+    let said = ran("evaluate", &out, &["--truth", all.to_str().unwrap(), "--json"]).ends_with(0).stdout;
+    let has_labels = serde_json::from_str::<Value>(&said).unwrap()["truth"]["has_labels"] == true;
+    assert_eq!(said.contains("labeled_removals"), has_labels);
 }

@@ -21,6 +21,7 @@ pub(crate) mod finished;
 mod list;
 mod outcome;
 mod review;
+mod sample;
 mod whole_corpus;
 
 pub use accept::{Accepted, accept};
@@ -45,6 +46,7 @@ pub use review::{
     AlgorithmReview, BINS, Banding, Crossing, LargeCluster, Member, PairComparison, PairRelation, PairSample,
     RemovalSample, Review, SAMPLE_BINS, ShownText, SourceReview, bin_range, sample_range,
 };
+pub use sample::{LabelSample, SampleOptions, SampledRemoval, sample};
 
 pub use whole_corpus::WholeCorpus;
 

@@ -32,8 +32,28 @@ pub struct EvaluationReport {
     /// cluster count. `None` if the run is a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<EvaluatedReport>,
+    /// The removals that are labeled one by one; `None` if the truth has no labels, or if the run is a comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labeled_removals: Option<LabeledRemovals>,
     /// Warnings.
     pub warnings: Vec<String>,
+}
+
+/// Counts the removals that are labeled. Exact copies are not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct LabeledRemovals {
+    /// The number of removals: documents that were removed in favor of another, except exact copies.
+    pub removals: u64,
+    /// The number of removals whose two documents are labeled as duplicates.
+    pub right: u64,
+    /// The number of removals whose two documents are labeled as different.
+    pub wrong: u64,
+    /// The number of removals that are labeled as unsure, in both ways, or with an empty label. They count neither way.
+    pub undecided: u64,
+    /// The share of right removals among the right and the wrong ones.
+    pub precision: Option<f64>,
+    /// The limits of the 95% confidence interval (Wilson) of the precision of all removals, if the labeled ones are a random sample.
+    pub interval: Option<[f64; 2]>,
 }
 
 /// Describes the labeled pairs or clusters.
@@ -46,6 +66,9 @@ pub struct TruthReport {
     /// The damaged files; rows before the damage are used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bad_inputs: Vec<BadInputReport>,
+    /// Whether a file has a column with labels.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_labels: bool,
     /// The number of rows in the files.
     pub rows: u64,
     /// The number of rows with a null in at least one of the two columns. These rows also count as rejected.

@@ -98,6 +98,7 @@ fn evaluated(
         let resolved = resolve(session, finished, &files, &stage.file(REJECTED)?)?;
         keeps_earlier(&resolved.report, &out, session.options.guards.max_rejected_share)?;
         let mut truth = Truth::new(session, resolved)?;
+        let labeled_removals = removal::labeled(session, finished, &truth)?;
         let texts = Texts::new(session, finished, &truth.pages)?;
         truth.count_texts(session, &texts)?;
         let algorithms = measure_all(session, finished, (&truth, &texts))?;
@@ -109,7 +110,7 @@ fn evaluated(
             }
         };
         session.engine.none_bad()?;
-        let report = EvaluationReport { run, removed, ..record(finished, truth, algorithms) };
+        let report = EvaluationReport { run, removed, labeled_removals, ..record(finished, truth, algorithms) };
         Ok((report, stage))
     })?;
     if cancel.load(Ordering::Relaxed) {

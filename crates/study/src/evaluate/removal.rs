@@ -3,10 +3,12 @@
 use std::iter::Peekable;
 
 use super::clusters::EvaluatedClusters;
-use super::evaluation::{EvaluatedReport, FiguresReport};
+use super::evaluation::{EvaluatedReport, FiguresReport, LabeledRemovals};
 use super::pairs::measure_pairs;
 use super::texts::Texts;
 use super::truth::Truth;
+use super::truth::files::Label;
+use crate::confidence::wilson;
 use crate::finished::Finished;
 use dupsift_algorithms::measure::Retrieval;
 use dupsift_algorithms::steps::connect::Forest;
@@ -102,6 +104,35 @@ pub(crate) fn removed(
     report.pagewise = Retrieval::of_counts(report.pages_true, report.pages, truth.report.pages).into();
     (report.b_cubed, report.ari) = (clusters.partitions.b_cubed().into(), clusters.partitions.ari());
     Ok(report)
+}
+
+/// Counts the removals that are labeled; `None` if the truth has no labels.
+pub(crate) fn labeled(session: &Session<'_>, finished: &Finished, truth: &Truth) -> Result<Option<LabeledRemovals>> {
+    if !truth.report.has_labels || finished.report.removal.is_none() {
+        return Ok(None);
+    }
+    let mut counts = LabeledRemovals::default();
+    for removal in finished.removals()? {
+        session.engine.go_on()?;
+        let removal = removal?;
+        if !matches!(removal.reason, "pair" | "chain") || removal.doc == removal.kept {
+            continue;
+        }
+        counts.removals += 1;
+        match truth.label(removal.doc, removal.kept) {
+            Some(Label::Duplicate) => counts.right += 1,
+            Some(Label::Different) => counts.wrong += 1,
+            Some(Label::Unsure | Label::Empty) => counts.undecided += 1,
+            None => {}
+        }
+    }
+    let decided = counts.right + counts.wrong;
+    if decided > 0 {
+        let number = wilson(counts.right, decided, counts.removals);
+        counts.precision = Some(number.value);
+        counts.interval = Some([number.low, number.high]);
+    }
+    Ok(Some(counts))
 }
 
 /// Returns the documents in clusters of two or more documents, from rows of (first document, other document). `adds_first` must be set if

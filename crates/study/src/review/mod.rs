@@ -15,8 +15,8 @@ mod preset;
 mod relations;
 mod removed;
 mod shown;
-mod sources;
-mod tally;
+pub(crate) mod sources;
+pub(crate) mod tally;
 
 pub use banding::Banding;
 pub(crate) use clusters::ClusterReview;

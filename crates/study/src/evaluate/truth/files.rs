@@ -22,6 +22,9 @@ const UNSURE: &str = "unsure";
 /// The values of an empty label; `NaN` is how some programs write it.
 const EMPTY: [&str; 2] = ["", "nan"];
 
+/// The columns of `dupsift sample` that need no warning although they are not read.
+const OF_SAMPLE: [&str; 2] = ["weight", "similarity"];
+
 /// Whether the two documents of a row are duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {
@@ -103,7 +106,11 @@ impl TruthFiles {
             }
             let label = label_column(&file.path, form, &names)?;
             for name in names {
-                if !form.contains(&name.as_str()) && label != Some(&name) && !unread.contains(&name) {
+                if !form.contains(&name.as_str())
+                    && !OF_SAMPLE.contains(&name.as_str())
+                    && label != Some(&name)
+                    && !unread.contains(&name)
+                {
                     unread.push(name);
                 }
             }
@@ -127,6 +134,11 @@ impl TruthFiles {
     /// Returns the paths of the files, in order.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|one| one.file.path.as_path())
+    }
+
+    /// Returns whether a file has a column with labels.
+    pub(crate) fn have_labels(&self) -> bool {
+        self.files.iter().any(|one| one.label.is_some())
     }
 
     /// Returns the columns that are not read.

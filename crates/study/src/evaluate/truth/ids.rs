@@ -93,6 +93,7 @@ pub(crate) fn resolve(
         form: if pairs { "pairs" } else { "clusters" }.into(),
         files: truth.paths().map(|path| absolute(path).display().to_string()).collect(),
         unread_columns: truth.unread_columns().to_vec(),
+        has_labels: truth.have_labels(),
         ..TruthReport::default()
     };
     push_corpus(session, finished, &ids, width)?;

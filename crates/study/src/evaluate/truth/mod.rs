@@ -25,6 +25,7 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::session::Session;
 use dupsift_input::{RowFilter, Want};
 use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted, Writer};
+use files::Label;
 use ids::{CLUSTER_BYTES, DIFFERENT, PLACE_BYTES, Resolved, UNDECIDED};
 
 /// The size of the buffer for a temporary file, in bytes.
@@ -41,6 +42,8 @@ pub(crate) struct Truth {
     listed: Option<FrozenHeap>,
     /// The sorted pairs that are labeled as unsure, not labeled, or labeled in both ways, except true pairs.
     undecided: Option<FrozenHeap>,
+    /// The sorted pairs that are labeled as different documents.
+    different: Option<FrozenHeap>,
     /// The pairs after [`Truth::count_texts`].
     undecided_texts: Option<FrozenHeap>,
     /// The documents in true pairs.
@@ -62,6 +65,7 @@ impl Truth {
             width: 2 * doc_width(documents),
             listed: None,
             undecided: None,
+            different: None,
             undecided_texts: None,
             pages: AtomicBits::new(session.engine.dir, "true-pages", documents as usize)?,
             firsts: array("true-firsts")?,
@@ -161,6 +165,7 @@ impl Truth {
         contradictory.flush()?;
         drop(contradictory);
         self.undecided = Some(self.list_undecided(session.engine, &undecided.finish()?)?);
+        self.different = Some(different);
         self.point_to_firsts();
         if let Some((a, b)) = listed.contradictory {
             self.report.contradictory = vec![called(session, a)?, called(session, b)?];
@@ -352,6 +357,31 @@ impl Truth {
     /// Returns the pairs of texts that are neither true nor false, in order.
     pub(crate) fn undecided_texts(&self) -> Listed<'_> {
         self.read(if self.undecided_texts.is_some() { &self.undecided_texts } else { &self.undecided })
+    }
+
+    /// Returns the label of two documents; `None` if no row has both. The truth must consist of pairs, and [`Truth::count_texts`] must not
+    /// have been called.
+    pub(crate) fn label(&self, a: u64, b: u64) -> Option<Label> {
+        let pair = (a.min(b), a.max(b));
+        let has = |pairs: &Option<FrozenHeap>| pairs.as_ref().is_some_and(|pairs| self.has(pairs, pair));
+        match () {
+            () if has(&self.undecided) => Some(Label::Unsure),
+            () if has(&self.listed) => Some(Label::Duplicate),
+            () if has(&self.different) => Some(Label::Different),
+            () => None,
+        }
+    }
+
+    /// Returns whether a sorted list contains a pair.
+    fn has(&self, pairs: &FrozenHeap, pair: (u64, u64)) -> bool {
+        let bytes = pairs.bytes();
+        let at = |index: usize| self.link.read(&bytes[index * self.width..(index + 1) * self.width]);
+        let (mut low, mut high) = (0, bytes.len() / self.width);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if at(middle) < pair { low = middle + 1 } else { high = middle }
+        }
+        low < bytes.len() / self.width && at(low) == pair
     }
 
     fn read<'t>(&self, pairs: &'t Option<FrozenHeap>) -> Listed<'t> {
