@@ -92,10 +92,10 @@ fn removals(labeled: &LabeledRemovals) -> String {
     let unsure =
         if undecided > 0 { format!(", {} unsure or not labeled", thousands(undecided)) } else { String::new() };
     format!(
-        "removals: {} of {} labeled are right{unsure}: precision {} ({}-{}, 95% interval)\n\
-         This holds for all {of_all} if the labeled ones are a random sample (dupsift\n\
-         sample). The other precisions count found pairs without a label as wrong, and\n\
-         recall is right only if all duplicates in the corpus are labeled.",
+        "removals: {} of {} labeled are right{unsure}: precision {}\n\
+         (95% interval {}-{}) for all {of_all}, if the labeled ones\n\
+         are a random sample. The precisions above count found pairs without a label as\n\
+         wrong, and recall holds only if all duplicates in the corpus are labeled.",
         thousands(right),
         thousands(right + wrong),
         share(precision),

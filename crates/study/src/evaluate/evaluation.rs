@@ -32,7 +32,8 @@ pub struct EvaluationReport {
     /// cluster count. `None` if the run is a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<EvaluatedReport>,
-    /// The removals that are labeled one by one; `None` if the truth has no labels, or if the run is a comparison.
+    /// The removals that are labeled one by one; `None` if the truth has no labels or is a list of true pairs, or if the run
+    /// is a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labeled_removals: Option<LabeledRemovals>,
     /// Warnings.

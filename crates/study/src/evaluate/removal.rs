@@ -106,7 +106,7 @@ pub(crate) fn removed(
     Ok(report)
 }
 
-/// Counts the removals that are labeled; `None` if the truth has no labels.
+/// Counts the removals that are labeled; `None` if the truth has no labels, or if it is a list of true pairs.
 pub(crate) fn labeled(session: &Session<'_>, finished: &Finished, truth: &Truth) -> Result<Option<LabeledRemovals>> {
     if !truth.report.has_labels || finished.report.removal.is_none() {
         return Ok(None);
@@ -125,6 +125,10 @@ pub(crate) fn labeled(session: &Session<'_>, finished: &Finished, truth: &Truth)
             Some(Label::Unsure | Label::Empty) => counts.undecided += 1,
             None => {}
         }
+    }
+    // A list of true pairs names pairs that are no removals, and no wrong ones. It says nothing about the removals that are not in it.
+    if truth.report.different_rows == 0 && truth.report.pairs > counts.right {
+        return Ok(None);
     }
     let decided = counts.right + counts.wrong;
     if decided > 0 {
