@@ -314,7 +314,7 @@ mod tests {
                 words,
                 same_line,
                 titles: Default::default(),
-                difference: None,
+                subjects: Default::default(),
             };
             let word = ExplainedWord { share, most: 0.02, word: Some("bank".into()) };
             template_left_out(&classification, own, &[of; 2], &[word.clone(), word]).unwrap_or_default()
