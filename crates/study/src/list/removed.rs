@@ -17,7 +17,7 @@ struct FromPairs {
 
 impl Lister<'_> {
     pub(super) fn removed(&self, rows: &mut Rows) -> Result<()> {
-        let known = if self.asked.worst { Some(self.from_pairs()?) } else { None };
+        let known = if self.asked.worst { Some(self.pair_facts()?) } else { None };
         let path = self.finished.dir().join("removed/part-00000.parquet");
         for batch in TableReader::open(&path, &LISTED_REMOVAL_COLUMNS)? {
             (self.go_on)()?;
@@ -48,7 +48,7 @@ impl Lister<'_> {
     }
 
     /// Reads the facts from the tables of pairs.
-    fn from_pairs(&self) -> Result<FromPairs> {
+    fn pair_facts(&self) -> Result<FromPairs> {
         let documents = self.places.end() as usize;
         // The number of the document that is kept instead, plus one.
         let kept = AtomicCells::<u64>::new(self.dir, "kept-instead", documents)?;
