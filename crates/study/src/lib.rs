@@ -39,15 +39,14 @@ pub use explain::explanation::*;
 pub use finished::Finished;
 pub use finished::applied::AppliedReport;
 pub use finished::pool::Agreement;
-pub use list::{ListOptions, Listed, ListedClusterRow, ListedPairRow, ListedRemovalRow, ListedRow, Listing, list};
+pub use list::*;
 pub use outcome::Outcome;
 pub use review::page::{NO_TEXTS, PAGE, Page, with_page, write_again};
 pub use review::{
     AlgorithmReview, BINS, Banding, Crossing, LargeCluster, Member, PairComparison, PairRelation, PairSample,
     RemovalSample, Review, SAMPLE_BINS, ShownText, SourceReview, bin_range, sample_range,
 };
-pub use sample::{LabelSample, SampleOptions, SampledRemoval, sample};
-
+pub use sample::*;
 pub use whole_corpus::WholeCorpus;
 
 /// The judge of `compare`, for callers that parse its name.

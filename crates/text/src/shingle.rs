@@ -54,7 +54,7 @@ fn polynomial<'t>(window: impl IntoIterator<Item = &'t Token>) -> u64 {
 }
 
 /// Sorts well-mixed hashes in about a quarter of the time that `sort_unstable` takes. Any other numbers are sorted as well.
-pub fn sort_hashes(hashes: &mut Vec<u64>) {
+pub(crate) fn sort_hashes(hashes: &mut Vec<u64>) {
     /// Shorter lists are not worth a second list.
     const LEAST: usize = 64;
     /// The most buckets, so that their ends stay in the cache.

@@ -275,7 +275,8 @@ mod tests {
         assert_eq!(of("Install\nRun it", "Install it\nRun it"), Unknown);
         assert_eq!(of("安装\n运行", "卸载\n运行"), Pattern);
         // A title in a script without spaces is not a name either.
-        for (one, other) in [("การติดตั้ง", "การถอนการติดตั้ง"), ("မြန်မာ", "မြန်မာစာ"), ("はじめに", "おわりに")] {
+        for (one, other) in [("การติดตั้ง", "การถอนการติดตั้ง"), ("မြန်မာ", "မြန်မာစာ"), ("はじめに", "おわりに")]
+        {
             assert_ne!(of(&format!("{one}\nA text"), &format!("{other}\nA text")), Name);
         }
         assert_eq!(of("a line without a text", "line"), Unknown);
