@@ -162,7 +162,8 @@ def may_be_title(lines):
     if len(lines) < 2:
         return False
     first, second = lines
-    return len(first) <= LONGEST_TITLE and first[-1] not in ",:;-、，：；" and first[0] not in ">|" and not second[0].islower()
+    goes_on = second[0].islower() and not (len(first.split()) == 1 and re.search(r"[.(_:]", re.sub(r"[^\w)]+$", "", second.split()[0])))
+    return len(first) <= LONGEST_TITLE and first[-1] not in ",:;-、，：；" and first[0] not in ">|" and not goes_on
 
 
 def first_line(lines):

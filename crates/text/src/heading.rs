@@ -133,8 +133,17 @@ fn first_line(raw: &str) -> Option<(&str, bool)> {
         return None;
     }
     // The text after a title does not continue the title's sentence.
-    let goes_on = raw[end..].trim_start().chars().next().is_none_or(char::is_lowercase);
+    let text = raw[end..].trim_start();
+    let goes_on = text.chars().next().is_none_or(char::is_lowercase) && !is_name_with_signature(first, text);
     Some((first, !goes_on && !first.starts_with(NO_TITLE_BEGINS) && !first.ends_with(NO_TITLE_ENDS)))
+}
+
+/// Returns whether a line is a name, and the text after it begins with a qualified name or a signature: `argmin`, `pandas.Series.argmin()`.
+fn is_name_with_signature(line: &str, text: &str) -> bool {
+    let word = text.split(char::is_whitespace).next().unwrap_or_default();
+    // A mark at the end of a word is punctuation.
+    let inside = word.trim_end_matches(|mark: char| !mark.is_alphanumeric() && mark != ')');
+    !line.contains(char::is_whitespace) && inside.contains(['.', '(', '_', ':'])
 }
 
 #[cfg(test)]
@@ -192,6 +201,12 @@ mod tests {
         let is_title = |text: &str| of(text).is_some_and(Heading::may_be_title);
         assert!(is_title("Rates rise\n\nThe bank said") && is_title("通知\n各位") && is_title("Rates rise\n1. of all"));
         assert!(!is_title("Rates rise") && !is_title("Rates rise\nand fall"));
+        assert!(is_title("argmin\npandas.Series.argmin(axis=None)\nReturns") && is_title("dump\njson.dump\nWrites"));
+        assert!(
+            !is_title("argmin\nreturns the position")
+                && !is_title("Rates\nrise. The")
+                && !is_title("Rates rise\nin a.b")
+        );
         assert!(!is_title("> Rates rise\nNo") && !is_title("John wrote:\nNo") && !is_title("今天，\nNo"));
     }
 }
