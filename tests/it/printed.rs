@@ -311,7 +311,7 @@ fn a_threshold_of_minhash_is_reported_before_the_run_and_recorded_after_it() {
     let expected = serde_json::json!({"0.7": 0.672829, "0.8": 0.953098, "0.9": 0.999788});
     assert_eq!(one["expected_recall"], expected);
     assert!(
-        one["recipe"].as_str().unwrap().contains("bands=13,") && one["verify"] == "jaccard:0.8 of 2-words shingles",
+        one["recipe"].as_str().unwrap().contains("bands=13,") && one["verify"] == "jaccard:0.8 of 5-words shingles",
         "{one}"
     );
     let (_, typed) = run("b", &["--algorithms", "minhash:bands=13,rows=7,verify=jaccard:0.8"]);

@@ -12,9 +12,6 @@
 //! `threshold=T` chooses the bands as described in `contract/banding.rs`. `threshold=0.8` is `bands=13,rows=7,verify=jaccard:0.8`: in pairs
 //! with similarity 0.8, all 7 minima of a band agree with probability 0.8^7 = 0.21, so 13 bands find 1 - 0.79^13 = 0.95 of these pairs.
 //!
-//! Shingles have two words by default. In longer shingles, a changed word changes more of the set, and inflected words change often: with
-//! five words, recall was lower in every language measured, and F1 by 0.01 in Chinese and by 0.1 in German (docs/methods/minhash.md).
-//!
 //! Limitations: pages that share a template and little else are in fact similar, so they are reported. The estimate is coarse for documents
 //! with few shingles; the check corrects that. A document without words has no signature, so empty documents do not match each other.
 //! Without the check (`verify=none`), `similarity` is an estimate from one byte of each minimum (b-bit minwise hashing, Li and König 2010).
@@ -25,7 +22,7 @@
 //! they are close together in the order of the next four bands.
 //!
 //! ```text
-//! "a b c d" -> {a b, b c, c d};  "网页搜索" -> {网页, 页搜, 搜索}
+//! "a b c d e f" -> {a b c d e, b c d e f};  "网页搜索引擎" -> {网页搜索引, 页搜索引擎}
 //! ```
 
 use super::contract::banding::{Banding, LOWEST};
@@ -59,7 +56,7 @@ const FACTS: Facts = Facts {
             help: "number of bands; each adds one row per document",
         },
         ParamSpec { name: "rows", kind: Kind::Int(1, 1000), default: "8", help: "rows per band" },
-        ParamSpec { default: "2", ..NGRAM },
+        NGRAM,
         UNIT,
         ParamSpec {
             name: "min_shingles",
@@ -227,7 +224,7 @@ mod tests {
         assert_eq!(sign(&MinHash, "", "!!!"), Err("no shingles"));
         assert_ne!(keys("", "да"), keys("", "нет"));
         assert_eq!(keys("", "网页"), keys("", "网页。"));
-        assert_eq!(sign(&MinHash, "min_shingles=3", "a b c"), Err("fewer shingles than min_shingles"));
+        assert_eq!(sign(&MinHash, "min_shingles=3", "a b c d e f"), Err("fewer shingles than min_shingles"));
     }
 
     /// Compares the estimate with the definition on synthetic sets.

@@ -364,7 +364,7 @@ mod tests {
         let of = |typed: &str| parse(typed).map(|list| list[0].clone());
         let banded = of("minhash:bands=13,rows=7,verify=jaccard:0.8").unwrap();
         assert_eq!(of("minhash:threshold=.8").unwrap(), banded);
-        assert_eq!(of("minhash:preset=fineweb,threshold=0.8,ngram=2").unwrap(), banded);
+        assert_eq!(of("minhash:preset=fineweb,threshold=0.8,ngram=5").unwrap(), banded);
         assert!(of("minhash:threshold=0.8,verify=none").unwrap().contains("bands=13,family=multiply32,"));
         let beside = of("minhash:threshold=0.8,rows=5").unwrap_err();
         assert_eq!(beside, "minhash: threshold=0.8 sets bands and rows; expected either threshold= or rows=");

@@ -29,13 +29,13 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "strict",
-        algorithms: "exact,minhash:bands=9,rows=13,ngram=5,verify=jaccard:0.9",
+        algorithms: "exact,minhash:bands=9,rows=13,verify=jaccard:0.9",
         options: &[],
         summary: "Removes exact copies and texts that share 90% of their 5-word shingles (in Chinese: 5 characters)",
     },
     Preset {
         name: "broad",
-        algorithms: "exact,versions,minhash:bands=20,rows=5,ngram=5,verify=jaccard:0.5",
+        algorithms: "exact,versions,minhash:bands=20,rows=5,verify=jaccard:0.5",
         options: &[],
         summary: "Like balanced, but also finds texts that share half of their 5-word shingles, even if that half is a template",
     },
