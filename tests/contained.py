@@ -106,10 +106,15 @@ def contents(text):
     return (grams, long), {number for number, _ in facts_of(whole)}, facts
 
 
+def grams_to_compare(one, other):
+    """Returns the 12-grams of two texts if few 3-grams of both are distinct, and otherwise their 3-grams."""
+    return (one[1], other[1]) if one[1] and other[1] else (one[0], other[0])
+
+
 def shares(of, other):
     """Returns the shares of one document's 3-grams and numbers that the other contains."""
     (grams, _, facts), (there, numbers_there, _) = of, other
-    grams, there = (grams[1], there[1]) if grams[1] and there[1] else (grams[0], there[0])
+    grams, there = grams_to_compare(grams, there)
     return (len(grams & there) / len(grams) if grams else 0.0), (len(facts & numbers_there) / len(facts) if facts else 1.0)
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from contained import HAN, check, contents, normal, single, tokens
+from contained import HAN, check, contents, grams_to_compare, normal, single, tokens
 
 MOST_OF_BOTH = 0.8
 LONGEST_TITLE = 200
@@ -39,9 +39,15 @@ def heading(text):
     lines = lines_of(text)
     if not lines or len(lines[0]) > LONGEST_TITLE:
         return None, False
-    goes_on = len(lines) < 2 or lines[1][0].islower()
+    goes_on = len(lines) < 2 or (lines[1][0].islower() and not is_signature(lines))
     is_title = not goes_on and lines[0][0] not in ">|" and lines[0][-1] not in ",:;-、，：；"
     return re.sub(r"\s+", " ", normal(lines[0])), is_title
+
+
+def is_signature(lines):
+    """Returns whether the first line is a name, and the next one begins with a qualified name or a signature."""
+    word = re.sub(r"[^\w)]+$", "", lines[1].split()[0])
+    return len(lines[0].split()) == 1 and re.search(r"[.(_:]", word)
 
 
 class Rule:
@@ -105,7 +111,8 @@ class Rule:
 
     def relate(self, a, b, cosine, next_best):
         """Returns the possible answers for a pair: several if the share of a word is at its bound, or if the words are unknown."""
-        (grams_a, numbers_a, _), (grams_b, numbers_b, _) = self.contents(a), self.contents(b)
+        (one, numbers_a, _), (other, numbers_b, _) = self.contents(a), self.contents(b)
+        grams_a, grams_b = grams_to_compare(one, other)
         common = len(grams_a & grams_b)
         shares = common / len(grams_a), common / len(grams_b)
         larger, smaller = max(shares), min(shares)

@@ -167,7 +167,7 @@ def defaults(quality, runs):
     quality.say(
         "### MinHash with its defaults",
         "",
-        "Shingles of 2 words (2 characters for Han), checked by exact Jaccard of at least .7 over them. Recall is that of the",
+        "Shingles of 5 words (5 characters for Han), checked by exact Jaccard of at least .7 over them. Recall is that of the",
         "pairs with a Jaccard of at least .8 over 5 characters; right are pairs that are labelled, or have at least .5 there.",
         "",
         "| corpus | pairs with >= .8 | found | pairs reported | right |",

@@ -5,7 +5,7 @@ use dupsift_text::Token;
 use proptest::prelude::*;
 
 use crate::items::LEAST_TOKENS;
-use crate::search::Candidate;
+use crate::span::Candidate;
 use crate::{Builder, Search, Words};
 
 /// The number of n-grams that a candidate must contain, as a share of the item's tokens.
