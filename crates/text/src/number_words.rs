@@ -117,7 +117,7 @@ fn is_numeral(c: char) -> bool {
     c >= '〇' && LOW >> (c as u32 & 63) & 1 == 1 && (digit(c).is_some() || unit(c).is_some() || group(c).is_some())
 }
 
-/// All characters that [`digit`], [`unit`] or [`group`] knows.
+/// All characters that [`digit`], [`unit()`] or [`group`] knows.
 const NUMERALS: [char; 20] = [
     '〇', '零', '一', '二', '两', '兩', '三', '四', '五', '六', '七', '八', '九', '十', '百', '千', '万', '萬', '亿',
     '億',
