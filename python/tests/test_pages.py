@@ -81,7 +81,7 @@ class Pages(Case):
                     exec(compile(text, f"{page}, block {number}", "exec"), names)
             if page == "README.md":
                 # The comment after the line contains the output of the line.
-                self.assertEqual(said.getvalue().split()[0], "1630")
+                self.assertEqual(said.getvalue().split()[0], "1631")
 
 
 if __name__ == "__main__":
