@@ -272,10 +272,10 @@ fn plain_value(number: &str) -> Cow<'_, str> {
         return Cow::Owned(times_power(&plain_value(number), power));
     }
     if let Some(mark) = number.chars().find(|c| matches!(c, '-' | '/')) {
-        let mut parts: Vec<&str> = number.split(mark).map(|part| part.trim_start_matches('0')).collect();
+        let parts: Vec<&str> = number.split(mark).map(|part| part.trim_start_matches('0')).collect();
         // The order of day and month is unknown if the year comes last.
         let mark = if parts[0].len() == 4 { "-" } else { "/" };
-        return Cow::Owned(std::mem::take(&mut parts).join(mark));
+        return Cow::Owned(parts.join(mark));
     }
     if let Some(mark) = GROUP_MARKS.into_iter().find(|mark| number.contains(mark)) {
         let number = number.replace(mark, "");

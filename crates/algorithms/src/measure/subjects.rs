@@ -1,4 +1,4 @@
-//! What identifies a document: its title, its code and the label at its end.
+//! Compares what identifies two documents: the title, the code and the label at the end.
 //!
 //! Two pages can share nearly everything and still be about different things. This module compares what two documents say about themselves;
 //! `titles` decides the cases that need the words of the complete texts.
@@ -21,7 +21,7 @@
 use super::contained::{Contained, GRAM, Part};
 use super::jaccard::common;
 use dupsift_core::hash::hash64;
-use dupsift_text::shingle::shingles;
+use dupsift_text::shingle::{distinct, shingles};
 use dupsift_text::{Analysis, TitleLines, is_han, is_unspaced, short_last_line};
 
 /// The maximum number of tokens in a title; a longer first line is a paragraph.
@@ -122,25 +122,17 @@ pub(crate) fn write_code(document: &Analysis<'_>, out: &mut Vec<u64>) {
     if !FENCES.iter().any(|fence| raw.contains(fence)) {
         return;
     }
-    let (start, mut inside) = (out.len(), false);
+    let (mut lines, mut inside) = (Vec::new(), false);
     for line in raw.lines() {
         let is_fence = FENCES.iter().any(|fence| line.trim_start().starts_with(fence));
         inside ^= is_fence;
         if inside && !is_fence && line.contains(char::is_alphanumeric) {
             let letters: String = line.split_whitespace().collect();
-            out.push(hash64(letters.to_lowercase().as_bytes()));
+            lines.push(hash64(letters.to_lowercase().as_bytes()));
         }
     }
-    out[start..].sort_unstable();
-    let mut known = None;
-    let mut kept = start;
-    for at in start..out.len() {
-        if known.replace(out[at]) != Some(out[at]) {
-            out[kept] = out[at];
-            kept += 1;
-        }
-    }
-    out.truncate(kept);
+    distinct(&mut lines);
+    out.append(&mut lines);
 }
 
 /// Appends the hash of a text's label, or nothing if the text has none.

@@ -8,7 +8,7 @@ use dupsift_text::{Analysis, Pipeline, TextOptions};
 
 /// The first document.
 pub(crate) const D1: &str = "Кот спит на окне. Кот видит птицу за окном. Птица улетела.";
-/// The same sentences in a different order: a duplicate of [`D1`].
+/// The sentences of [`D1`] in a different order, which make a duplicate.
 pub(crate) const D2: &str = "Кот видит птицу за окном. Кот спит на окне! Птица улетела";
 /// An unrelated document.
 pub(crate) const D3: &str = "Собака спит на крыльце. Кот видит рыбу.";

@@ -27,7 +27,7 @@ use dupsift_engine::options::RunOptions;
 use dupsift_publish::TemporaryFolder;
 use dupsift_tables::listed_id;
 
-/// What is listed.
+/// The kind of rows in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Listed {
@@ -42,7 +42,7 @@ pub enum Listed {
 /// Selects the rows of a listing.
 #[derive(Clone, Debug)]
 pub struct ListOptions {
-    /// What is listed.
+    /// The kind of rows in the list.
     pub what: Listed,
     /// The maximum number of rows.
     pub limit: usize,
@@ -57,7 +57,7 @@ pub struct ListOptions {
 /// Holds the rows of a listing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Listing {
-    /// What is listed.
+    /// The kind of rows in the list.
     pub what: Listed,
     /// Whether the most doubtful rows come first.
     pub worst_first: bool,
