@@ -15,7 +15,7 @@ use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter};
 use dupsift_algorithms::recipe::Recipe;
 use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::connect::Forest;
-use dupsift_algorithms::steps::count::Tally;
+use dupsift_algorithms::steps::count::WordCounts;
 use dupsift_core::hash::splitmix64;
 use dupsift_core::row::Signatures;
 use dupsift_core::row::Slots;
@@ -158,7 +158,7 @@ fn statistics<'t>(
 ) -> Result<CorpusStats> {
     let needs = recipe.needs_stats();
     let kinds = recipe.features();
-    let mut tally = Tally::new(needs, &kinds, usize::MAX);
+    let mut tally = WordCounts::new(needs, &kinds, usize::MAX);
     texts.for_each(|text| tally.add(&pipeline.analyse(text)));
     let mut counts = Vec::new();
     if let Some(words) = &mut tally.words {

@@ -25,7 +25,7 @@ use dupsift_engine::job::RunReport;
 use dupsift_engine::job::read::saved_counts::SavedCounts;
 use dupsift_engine::job::run::{Finish, carry_out};
 use dupsift_engine::job::saved::SavedState;
-use dupsift_engine::job::story::{self, Variant, Written};
+use dupsift_engine::job::story::{self, CompleteOutput, Variant};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::session::Session;
@@ -59,7 +59,7 @@ impl Variant for OnCluster<'_> {
         Driver { session, cluster: self.cluster, plan, saved }.steps()
     }
 
-    fn written(&mut self, Written { session, stage, mut report, .. }: Written<'_>) -> Result<RunReport> {
+    fn written(&mut self, CompleteOutput { session, stage, mut report, .. }: CompleteOutput<'_>) -> Result<RunReport> {
         report.driver = Some(self.cluster.name().to_owned());
         report.resumed.clear();
         (self.finish)(session, stage, report)
@@ -171,7 +171,7 @@ impl Driver<'_> {
         }
         let bound = session.options.recipe.bind_where(&corpus, &models, |at| missing.contains(&at))?;
         let bound: Vec<_> = missing.iter().copied().zip(bound).collect();
-        self.relate(signed, &bound, relate::Corpus { copies: &copies, stats: &stats, models: &models })
+        self.relate(signed, &bound, relate::TaskCorpus { copies: &copies, stats: &stats, models: &models })
     }
 
     fn learn(&self, corpus: &Corpus<'_>, (stats, copies): (&CorpusStats, &Classes)) -> Result<Vec<Vec<u64>>> {

@@ -2,7 +2,7 @@
 
 use super::cluster::{Cluster, Frame};
 use super::kind::{Kind, What};
-use super::map::Tally;
+use super::map::TaskCounts;
 use super::spool::Block;
 use dupsift_algorithms::corpus::{CorpusStats, TERM_WIDTH, TermTable, TermTableWriter, decode_term};
 use dupsift_algorithms::recipe::bound::Bound;
@@ -20,7 +20,7 @@ use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Writer};
 
 /// The counts of all tasks in a pass.
-pub(crate) type Tallies = Vec<Tally>;
+pub(crate) type Tallies = Vec<TaskCounts>;
 
 fn tallies(bytes: &[u8], to: &mut Tallies) -> Result<()> {
     let mut bytes = Bytes(bytes);
@@ -142,7 +142,7 @@ pub(crate) fn statistics(session: &Session<'_>, tallies: &Tallies, [words, featu
 }
 
 /// Returns the report of an algorithm that has signed documents, combined from all tasks.
-pub(crate) fn report(at: usize, bound: &Bound<'_>, tallies: &[Tally]) -> AlgorithmReport {
+pub(crate) fn report(at: usize, bound: &Bound<'_>, tallies: &[TaskCounts]) -> AlgorithmReport {
     let reports = tallies.iter().flat_map(|tally| &tally.reports).filter(|(place, _)| *place == at);
     let sum = reports.map(|(_, report)| report.clone()).reduce(|mut sum, one| {
         sum.signed += one.signed;

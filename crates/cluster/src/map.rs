@@ -22,7 +22,7 @@ use dupsift_engine::job::AlgorithmReport;
 use dupsift_engine::job::algorithm_state::AlgorithmState;
 use dupsift_engine::job::read::count::{Counting, Totals};
 use dupsift_engine::job::read::intake::{Intake, Taken, Took};
-use dupsift_engine::job::read::keep_column::Tally as ColumnTally;
+use dupsift_engine::job::read::keep_column::ValueCounts;
 use dupsift_engine::job::read::one_pass::{Asked, Share, read};
 use dupsift_engine::job::read::sign::{SignedRows, Signing};
 use dupsift_engine::reading::content_hashes::Sum;
@@ -33,7 +33,7 @@ use dupsift_spill::shuffle::Sorted;
 
 /// Holds the counts of a task. The sums over all tasks are the counts of the corpus.
 #[derive(Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Tally {
+pub(crate) struct TaskCounts {
     /// The data recorded for rows.
     pub took: Took,
     /// The number of rows without text.
@@ -41,7 +41,7 @@ pub(crate) struct Tally {
     /// The hashes of the file contents that were read, by file position.
     pub contents: BTreeMap<usize, Sum>,
     /// The types of values in the columns of `--keep`.
-    pub keep: Vec<ColumnTally>,
+    pub keep: Vec<ValueCounts>,
     /// The totals for the statistics.
     pub counted: Totals,
     /// The number of Han characters that were segmented with the dictionary.
@@ -86,7 +86,7 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
     };
     let Share { took, counted, signed } = read(&session, "read a task", &view.with_copies(copies), asked)?;
     let mut out = Out { session: &session, layout: &opened.layout, spool: Spool::new(dir)? };
-    let mut tally = Tally { segmented: session.segmented.load(Relaxed), ..Tally::default() };
+    let mut tally = TaskCounts { segmented: session.segmented.load(Relaxed), ..TaskCounts::default() };
     if let Some(intake) = intake {
         (tally.keep, tally.took) = (intake.tallies(), took.clone());
         let (taken, ids) = intake.end(took)?;
@@ -129,7 +129,7 @@ impl Out<'_> {
         })
     }
 
-    fn notes(&mut self, taken: Taken, ids: &Sorted, tally: &mut Tally) -> Result<()> {
+    fn notes(&mut self, taken: Taken, ids: &Sorted, tally: &mut TaskCounts) -> Result<()> {
         let mut bytes = Vec::new();
         for docs in self.documents() {
             bytes.clear();
@@ -238,10 +238,10 @@ mod tests {
     }
 
     /// Parses the counts of tasks, without the times.
-    fn tallies(blocks: &[Block]) -> Vec<Tally> {
+    fn tallies(blocks: &[Block]) -> Vec<TaskCounts> {
         let of_tallies = blocks.iter().filter(|block| block.kind.what == What::Tally);
         let parse = |block: &Block| {
-            let mut tally: Tally = serde_json::from_slice(&block.rows[4..]).unwrap();
+            let mut tally: TaskCounts = serde_json::from_slice(&block.rows[4..]).unwrap();
             tally.reports.iter_mut().for_each(|(_, report)| report.sign_seconds = 0.0);
             tally
         };
@@ -318,11 +318,12 @@ mod tests {
         let [one] = &tallies(&mapped(&bench, &whole, &first(), &Known::none()))[..] else { panic!("one task") };
         assert_eq!(all.len(), number_of_tasks(&opened));
         assert_eq!(all.iter().map(|tally| tally.rejected).sum::<u64>(), Bench::REJECTED.len() as u64);
-        let used = |tally: &Tally| [tally.took.used, tally.took.text_bytes, tally.took.without_words];
+        let used = |tally: &TaskCounts| [tally.took.used, tally.took.text_bytes, tally.took.without_words];
         let sum = all.iter().map(used).reduce(|a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]]).unwrap();
         assert_eq!(sum, used(one));
         for at in [0, 1] {
-            let signed = |tally: &Tally| (tally.reports[at].0, tally.reports[at].1.signed, tally.reports[at].1.rows);
+            let signed =
+                |tally: &TaskCounts| (tally.reports[at].0, tally.reports[at].1.signed, tally.reports[at].1.rows);
             let sum = all.iter().map(signed).reduce(|a, b| (a.0, a.1 + b.1, a.2 + b.2)).unwrap();
             assert_eq!(sum, signed(one));
         }

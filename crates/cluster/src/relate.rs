@@ -42,7 +42,7 @@ pub(crate) struct Signed {
 
 /// Holds the data about the corpus.
 #[derive(Clone, Copy)]
-pub(crate) struct Corpus<'c> {
+pub(crate) struct TaskCorpus<'c> {
     /// The exact copies.
     pub copies: &'c Classes,
     /// The statistics.
@@ -65,7 +65,12 @@ struct Put<'p> {
 
 impl Driver<'_> {
     /// Groups, merges and verifies the signatures, and saves the pairs of each algorithm.
-    pub(crate) fn relate(&self, signed: Vec<Signed>, bound: &[(usize, Bound<'_>)], corpus: Corpus<'_>) -> Result<()> {
+    pub(crate) fn relate(
+        &self,
+        signed: Vec<Signed>,
+        bound: &[(usize, Bound<'_>)],
+        corpus: TaskCorpus<'_>,
+    ) -> Result<()> {
         let running = self.session.engine.clock.stage("group on the cluster");
         let facts = Facts { copies: Some(corpus.copies), stats: corpus.stats, models: corpus.models, places: None };
         let known = self.file()?;
@@ -310,7 +315,7 @@ impl Driver<'_> {
     }
 
     /// Saves the pairs of one algorithm, with evidence if their relations depend on it.
-    fn put(&self, put: Put<'_>, tallies: &Tallies, corpus: Corpus<'_>) -> Result<()> {
+    fn put(&self, put: Put<'_>, tallies: &Tallies, corpus: TaskCorpus<'_>) -> Result<()> {
         let Put { at, bound, equal, joined, pairs, evidence, numbers, comparisons } = put;
         let session = self.session;
         let number = |what| numbers.get(&what).copied().unwrap_or_default();

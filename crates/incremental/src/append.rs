@@ -22,12 +22,12 @@ use dupsift_engine::classes::Classes;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::decide::decided::{self, Decided};
 use dupsift_engine::job::run_report::RemovalReport;
-use dupsift_engine::matching::meeting::{Keys, Numbered};
+use dupsift_engine::matching::meeting::{Numbered, RecordedKeys};
 use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
 use dupsift_index::{
-    BATCHES, Batch, FORMAT, Generations, Index, Manifest, Named, Part, PartWriter, ROWS, Rows, STATISTICS, part_schema,
-    seal, seal_below, stop_at, sums_of,
+    BATCHES, Batch, DocumentFile, FORMAT, Generations, Index, Manifest, Named, PartWriter, ROWS, Rows, STATISTICS,
+    part_schema, seal, seal_below, stop_at, sums_of,
 };
 use dupsift_input::{RowFilter, Split, Want, absolute};
 use dupsift_publish::{SUCCESS, Stage, real_path};
@@ -41,9 +41,9 @@ const AT_ONCE: usize = 4 << 20;
 /// Holds the data about a batch whose tables have been written.
 pub(crate) struct FinishedBatch<'n> {
     /// The keys by which the batch's documents are matched with other documents, by label.
-    pub keys: Vec<(String, Keys)>,
+    pub keys: Vec<(String, RecordedKeys)>,
     /// The text hashes of the batch's documents, as keys.
-    pub copy_keys: Option<Keys>,
+    pub copy_keys: Option<RecordedKeys>,
     /// The pairs and first lines that were recorded.
     pub noted: Vec<Noted>,
     /// The exact copies.
@@ -249,7 +249,7 @@ fn write_parts(
     dir: &Path,
     finished: &FinishedBatch<'_>,
     (fates, stored): (&Fates<'_>, &AtomicBits),
-) -> Result<Vec<Part>> {
+) -> Result<Vec<DocumentFile>> {
     let id = finished.ids.id_type().0;
     let view = View::first(session);
     let chosen = fates.chosen.clone();
@@ -283,7 +283,7 @@ fn write_parts(
     };
     let part = |(name, first_doc, rows): (String, u64, u64)| {
         let (file, sums) = (take(PathBuf::from(&name))?, take(sums_of(Path::new(&name)))?);
-        Ok(Part { file, sums, first_doc, rows })
+        Ok(DocumentFile { file, sums, first_doc, rows })
     };
     written.into_iter().map(part).collect()
 }

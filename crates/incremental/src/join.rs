@@ -22,10 +22,12 @@ use dupsift_core::row::number;
 use dupsift_core::safe_fs::private;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::matching::indexed::Indexed;
-use dupsift_engine::matching::meeting::{Keys, Meeting, Numbered};
+use dupsift_engine::matching::meeting::{Meeting, Numbered, RecordedKeys};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::columns;
-use dupsift_index::{BATCHES, COPY_HASH, Index, KEPT_DOC, Manifest, Part, PartWriter, TEXT, field_column, read_rows};
+use dupsift_index::{
+    BATCHES, COPY_HASH, DocumentFile, Index, KEPT_DOC, Manifest, PartWriter, TEXT, field_column, read_rows,
+};
 use dupsift_input::{Source, find_all, open};
 use dupsift_publish::INDEXED;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Mapped};
@@ -58,7 +60,7 @@ struct Met {
 /// Selects the documents to read from a document file, as a range of positions among all documents that take part.
 struct Wanted<'p> {
     path: PathBuf,
-    part: &'p Part,
+    part: &'p DocumentFile,
     indexed: std::ops::Range<usize>,
 }
 
@@ -303,8 +305,8 @@ impl Meeting for Joining<'_> {
         &self,
         engine: &Engine<'_>,
         bound: &[Bound<'_>],
-        keys: &[Option<Keys>],
-        copies: Option<&Keys>,
+        keys: &[Option<RecordedKeys>],
+        copies: Option<&RecordedKeys>,
     ) -> Result<Option<&Source>> {
         let Some(manifest) = &self.index.manifest else { return Ok(None) };
         let running = engine.clock.stage("match the index");

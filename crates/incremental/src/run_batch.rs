@@ -24,10 +24,10 @@ use dupsift_engine::job::read::intake::Taken;
 use dupsift_engine::job::read::saved_inputs;
 use dupsift_engine::job::run::{Finish, carry_out_and};
 use dupsift_engine::job::run_report::{FrozenReport, IndexReport, RunReport};
-use dupsift_engine::job::story::{self, Variant, Written};
+use dupsift_engine::job::story::{self, CompleteOutput, Variant};
 use dupsift_engine::job::{Guarded, guards, stands_in};
 use dupsift_engine::matching::indexed::Indexed;
-use dupsift_engine::matching::meeting::{Keys, Meeting, Numbered};
+use dupsift_engine::matching::meeting::{Meeting, Numbered, RecordedKeys};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::inputs::Inputs;
@@ -217,9 +217,9 @@ struct Matching<'m> {
     joining: Joining<'m>,
     earlier: Kept<'m>,
     /// The keys by which documents in the batch are matched, each with its label.
-    keys: Vec<(String, Keys)>,
+    keys: Vec<(String, RecordedKeys)>,
     /// The keys of exact copies.
-    copy_keys: Option<Keys>,
+    copy_keys: Option<RecordedKeys>,
     /// The index generation that includes the batch.
     next: Option<Manifest>,
 }
@@ -236,8 +236,8 @@ impl Variant for Matching<'_> {
     fn join(
         &mut self,
         session: &Session<'_>,
-        keys: Vec<(String, Keys)>,
-        copy_keys: Option<Keys>,
+        keys: Vec<(String, RecordedKeys)>,
+        copy_keys: Option<RecordedKeys>,
     ) -> Result<Option<(Source, Indexed)>> {
         (self.keys, self.copy_keys) = (keys, copy_keys);
         let (source, indexed) = self.joining.indexed(session.engine)?;
@@ -264,8 +264,8 @@ impl Variant for Matching<'_> {
         self.job.index.manifest.is_none()
     }
 
-    fn written(&mut self, written: Written<'_>) -> Result<RunReport> {
-        let Written { session, stage, mut report, taken, corpus, copies, decided } = written;
+    fn written(&mut self, written: CompleteOutput<'_>) -> Result<RunReport> {
+        let CompleteOutput { session, stage, mut report, taken, corpus, copies, decided } = written;
         self.joining.scanned.fetch_add(self.earlier.scanned.load(Relaxed), Relaxed);
         let (keys, copy_keys) = (std::mem::take(&mut self.keys), self.copy_keys.take());
         let contents = saved_inputs::line(corpus, &taken.contents);

@@ -28,7 +28,9 @@ use dupsift_engine::matching::meeting::Numbered;
 use dupsift_engine::options::{RunOptions, Settings, Verb, resolve};
 use dupsift_engine::reading::look;
 use dupsift_engine::session::Session;
-use dupsift_index::{BATCHES, Batch, Index, Manifest, Part, PartWriter, ROWS, Rows, State, part_schema, seal, sums_of};
+use dupsift_index::{
+    BATCHES, Batch, DocumentFile, Index, Manifest, PartWriter, ROWS, Rows, State, part_schema, seal, sums_of,
+};
 use dupsift_input::TableReader;
 use dupsift_spill::shuffle::{AtomicCells, Mapped, Sorted};
 use dupsift_text::{Analysis, Pipeline, TextOptions};
@@ -242,7 +244,7 @@ pub(crate) fn add_documents(index: &mut Index, parts: &[&[Document<'_>]], hash: 
     let named = |name: &str| files.iter().find(|file| file.name == name).unwrap().clone();
     let part = |(name, first_doc, rows): (String, u64, u64)| {
         let sums = named(&sums_of(Path::new(&name)).to_string_lossy());
-        Part { file: named(&name), sums, first_doc, rows }
+        DocumentFile { file: named(&name), sums, first_doc, rows }
     };
     index.place(BATCHES, &folder, &Readers::default()).unwrap();
     let parts = written.into_iter().map(part).collect();

@@ -34,7 +34,7 @@ mod sweep;
 pub use folder::{BATCHES, Named, ROWS, STATISTICS, seal, seal_below};
 pub use generations::Generations;
 pub use generations::State;
-pub use manifest::{Batch, FORMAT, Line, Manifest, Part, Rows};
+pub use manifest::{Batch, DocumentFile, FORMAT, Line, Manifest, Rows};
 pub use open::{Index, statistics_in, stop_at};
 pub use part::{COPY_HASH, KEPT_DOC, PartWriter, TEXT, field_column, part_schema, read_rows};
 pub use report::{IndexReport, MatchedBatch};

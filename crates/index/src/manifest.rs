@@ -99,12 +99,12 @@ pub struct Batch {
     /// The number of candidate pairs per algorithm.
     pub candidates: BTreeMap<String, u64>,
     /// The document files of the batch, in document order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<DocumentFile>,
 }
 
 /// Describes a document file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct DocumentFile {
     /// The file.
     pub file: Named,
     /// The file with the checksums of the blocks of the document file.
@@ -324,8 +324,12 @@ mod tests {
     /// Returns the manifest that a run writes for an index with a batch, rows and statistics.
     fn made() -> Manifest {
         let file = |name: &str| Named { name: name.into(), bytes: 3, xxh3: "0".into(), list: None };
-        let parts =
-            vec![Part { file: file("part-000000.parquet"), sums: file("part-000000.sums"), first_doc: 0, rows: 5 }];
+        let parts = vec![DocumentFile {
+            file: file("part-000000.parquet"),
+            sums: file("part-000000.sums"),
+            first_doc: 0,
+            rows: 5,
+        }];
         let batch = Batch { name: "n1".into(), folder: "b-00000001".into(), rows: 5, parts, ..Batch::default() };
         let files = vec![file("exact.run"), file("+copies.run"), file("-x_1.run")];
         Manifest {

@@ -19,7 +19,7 @@ const MAX_ADDRESS: usize = 8 << 10;
 
 /// The result of the walk. The types of the blocks have not been determined yet.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct PageParts {
     pub blocks: Vec<(Block, Counts)>,
     pub title: Option<String>,
     pub keywords: Option<String>,
@@ -30,7 +30,7 @@ pub(super) struct Found {
 }
 
 /// Walks the tree of a page with this address.
-pub(super) fn read(document: &Document, url: Option<&str>, max_links: usize) -> Found {
+pub(super) fn read(document: &Document, url: Option<&str>, max_links: usize) -> PageParts {
     let tree = &document.tree;
     let mut walk = Walk::new(url, max_links);
     let mut open: Vec<Open> = Vec::new();
@@ -104,7 +104,7 @@ struct Walk<'a> {
     base_said: bool,
     max_links: usize,
     links: usize,
-    found: Found,
+    found: PageParts,
     /// The description that the page declares for sharing (`og:description`).
     shared_description: Option<String>,
     drafts: Vec<Draft>,
@@ -125,7 +125,7 @@ impl<'a> Walk<'a> {
             base_said: false,
             max_links,
             links: 0,
-            found: Found::default(),
+            found: PageParts::default(),
             shared_description: None,
             drafts: Vec::new(),
             containers: vec![None],
@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn finish(mut self) -> Found {
+    fn finish(mut self) -> PageParts {
         self.found.description = self.found.description.or(self.shared_description);
         for draft in self.drafts {
             let block = Block { text: draft.text.finish(), ..draft.block };

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn found(html: &str) -> Found {
+fn found(html: &str) -> PageParts {
     read(&Document::from(html), Some("http://site.example/folder/page?x"), 100)
 }
 

@@ -17,14 +17,14 @@ use dupsift_algorithms::steps::choose::Chooser;
 use dupsift_algorithms::steps::classify::{self, is_reported, near};
 use dupsift_algorithms::steps::clusters::{self, Clusters};
 use dupsift_algorithms::steps::copies::{self, Copies};
-use dupsift_algorithms::steps::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
+use dupsift_algorithms::steps::count::{LEAST_FEATURES, LEAST_WORDS, WordCounts, sum};
 use dupsift_algorithms::steps::expand::{MatchedBy, of_both, of_class};
 use dupsift_algorithms::steps::group::{Compared, Equal, EqualKeys, Windows, folds, link_copies};
 use dupsift_algorithms::steps::groups::Groups;
 use dupsift_algorithms::steps::margin::{Whole, best, comes_within};
 use dupsift_algorithms::steps::merge::merge;
 use dupsift_algorithms::steps::next_best::{MOST_PASSED, Partner, Partners, next_best, order};
-use dupsift_algorithms::steps::sign::{Tally as TallyOfSigning, encode, sign};
+use dupsift_algorithms::steps::sign::{SignedCounts, encode, sign};
 use dupsift_algorithms::steps::survive::{self, Finder, Lists as Kept, MOST_LISTED};
 use dupsift_algorithms::steps::verify::{documents, judge};
 use dupsift_algorithms::steps::view::View;
@@ -66,7 +66,7 @@ pub(crate) struct Said {
     pub label: String,
     pub pairs: Vec<PairRow>,
     pub clusters: Vec<ClusterRow>,
-    pub signed: TallyOfSigning,
+    pub signed: SignedCounts,
     pub candidates: u64,
     pub compared: Compared,
 }
@@ -285,10 +285,10 @@ impl<'d> Driver<'d> {
 
     fn statistics(&mut self, pipeline: &Pipeline, copies: &Classes, folder: &Path) -> CorpusStats {
         let kinds = self.recipe.features();
-        let new = || Tally::new(Stats { words: true, features: true }, &kinds, 0);
+        let new = || WordCounts::new(Stats { words: true, features: true }, &kinds, 0);
         let (mut tally, mut words, mut features) = (new(), Rows::new(), Rows::new());
         let mut random = Numbers(self.random.0);
-        let mut drain = |tally: &mut Tally<'_>| {
+        let mut drain = |tally: &mut WordCounts<'_>| {
             for (counts, rows) in [(&mut tally.words, &mut words), (&mut tally.features, &mut features)] {
                 let mut push = |term, df, cf| Ok::<_, ()>(rows.push(encode_count(term, df, cf).to_vec()));
                 counts.as_mut().unwrap().drain(&mut push).unwrap();
@@ -596,7 +596,7 @@ impl<'d> Driver<'d> {
         let models = driver.models(&view, &corpus, &copies);
         let bound = driver.recipe.bind(&corpus, &models).unwrap();
 
-        let mut signed: Vec<(Rows, Numbered, Sketched, TallyOfSigning)> = Vec::new();
+        let mut signed: Vec<(Rows, Numbered, Sketched, SignedCounts)> = Vec::new();
         signed.resize_with(bound.len(), Default::default);
         let (mut scratch, mut record): ((Signatures, Vec<u64>), _) = Default::default();
         driver.read(&view, |doc, document| {

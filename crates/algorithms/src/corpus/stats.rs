@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use super::table::{Found, TermTable};
+use super::table::{TermCounts, TermTable};
 use dupsift_core::float;
 use dupsift_core::hash::combine;
 use dupsift_text::{Frequencies, Frequency};
@@ -141,8 +141,8 @@ impl Frequencies for CorpusStats {
     }
 }
 
-fn frequency(table: &TermTable, found: Option<Found>) -> Frequency {
-    let known = |found: Found| Frequency { df: found.df, cf: found.cf, rank: table.rank(found.at) };
+fn frequency(table: &TermTable, found: Option<TermCounts>) -> Frequency {
+    let known = |found: TermCounts| Frequency { df: found.df, cf: found.cf, rank: table.rank(found.at) };
     found.map_or(Frequency::UNKNOWN, known)
 }
 

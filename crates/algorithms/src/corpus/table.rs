@@ -89,7 +89,7 @@ pub(super) fn record(term: u64, df: u64, cf: u64) -> [u8; RECORD] {
 
 /// Holds an entry of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct TermCounts {
     /// The number of documents that contain the term.
     pub df: u64,
     /// The total number of occurrences in these documents.
@@ -105,7 +105,7 @@ pub struct TermTable {
     ranks: Ranks,
     /// The most common terms, each in the slot given by its highest bits or in one of the following slots. Most lookups end in these slots,
     /// which stay in the processor's cache. A df of 0 marks a free slot.
-    common: Vec<(u64, Found)>,
+    common: Vec<(u64, TermCounts)>,
 }
 
 impl TermTable {
@@ -190,7 +190,7 @@ impl TermTable {
             let found = stretch.map(|at| (self.term(at), self.found(at)));
             found.filter(|(_, found)| found.df > 0 && width(found.df) >= least).collect::<Vec<_>>()
         });
-        let mut common = vec![(0, Found { df: 0, cf: 0, at: 0 }); COMMON];
+        let mut common = vec![(0, TermCounts { df: 0, cf: 0, at: 0 }); COMMON];
         for (term, found) in entries.into_iter().flatten() {
             let mut slot = range_of(term, COMMON);
             while common[slot].1.df > 0 {
@@ -203,7 +203,7 @@ impl TermTable {
 
     /// Looks up a term among the common terms.
     #[inline]
-    fn common(&self, term: u64) -> Option<Found> {
+    fn common(&self, term: u64) -> Option<TermCounts> {
         let mut slot = range_of(term, COMMON);
         loop {
             let (held, found) = *self.common.get(slot)?;
@@ -229,13 +229,13 @@ impl TermTable {
     }
 
     /// Looks up a term. Returns `None` if the term is not in the table.
-    pub fn get(&self, term: u64) -> Option<Found> {
+    pub fn get(&self, term: u64) -> Option<TermCounts> {
         self.common(term).or_else(|| self.find(term, self.range(term)?))
     }
 
     /// Like [`TermTable::get`], but for many terms, in the given order, and faster: each step prefetches the memory that the next step
     /// reads, so that the waits for memory overlap. In a large table, these waits are nearly the whole cost of a lookup.
-    pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<Found>)) {
+    pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<TermCounts>)) {
         let mut places = [const { Place::Nowhere }; AT_ONCE];
         let index = self.index();
         let mut rest = terms;
@@ -286,7 +286,7 @@ impl TermTable {
     }
 
     #[inline]
-    fn find(&self, term: u64, Range { start, end }: Range<usize>) -> Option<Found> {
+    fn find(&self, term: u64, Range { start, end }: Range<usize>) -> Option<TermCounts> {
         // A range has a few terms; a binary search pays off only if terms are badly distributed.
         let at = if end - start <= 4 * BUCKET {
             (start..end).find(|&at| self.term(at) >= term)?
@@ -302,9 +302,9 @@ impl TermTable {
     }
 
     #[inline]
-    fn found(&self, at: usize) -> Found {
+    fn found(&self, at: usize) -> TermCounts {
         let (_, df, cf) = self.entry(at);
-        Found { df, cf, at }
+        TermCounts { df, cf, at }
     }
 
     #[inline]
@@ -321,7 +321,7 @@ impl TermTable {
 /// Describes where a term is stored.
 enum Place {
     Nowhere,
-    Common(Found),
+    Common(TermCounts),
     Range(Range<usize>),
 }
 
@@ -350,7 +350,7 @@ mod tests {
             assert_eq!(table.len(), terms.len());
             for &term in &terms {
                 let at = terms.binary_search(&term).unwrap();
-                assert_eq!(table.get(term), Some(Found { df: 1 + term % 7, cf: term % 11, at }));
+                assert_eq!(table.get(term), Some(TermCounts { df: 1 + term % 7, cf: term % 11, at }));
                 let before = |other: &u64| (1 + other % 7, *other) < (1 + term % 7, term);
                 assert_eq!(table.rank(at), terms.iter().filter(|other| before(other)).count() as u64);
                 let absent = term ^ (1 << 40);

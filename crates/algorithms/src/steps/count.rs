@@ -5,7 +5,7 @@ use crate::corpus::{COUNT_WIDTH, Counts, decode_count};
 use dupsift_text::Analysis;
 
 /// Holds the counts of one worker. The sums over all workers are the statistics of the corpus.
-pub struct Tally<'f> {
+pub struct WordCounts<'f> {
     /// The number of documents with at least one word.
     pub documents: u64,
     /// The number of words in all documents.
@@ -18,12 +18,12 @@ pub struct Tally<'f> {
     scratch: Vec<u64>,
 }
 
-impl Tally<'_> {
+impl WordCounts<'_> {
     /// Returns a tally of the counts that `stats` requires. `memory_bytes` is the approximate size of the tally; `kinds` lists the features
     /// to count.
-    pub fn new(stats: Stats, kinds: &[Box<dyn FeatureKind>], memory_bytes: usize) -> Tally<'_> {
+    pub fn new(stats: Stats, kinds: &[Box<dyn FeatureKind>], memory_bytes: usize) -> WordCounts<'_> {
         let share = memory_bytes / 2;
-        Tally {
+        WordCounts {
             documents: 0,
             tokens: 0,
             words: stats.words.then(|| Counts::new(share)),
@@ -41,7 +41,7 @@ impl Tally<'_> {
         self.add_but_words(document);
     }
 
-    /// Like [`Tally::add`], but does not count words, whose counts are kept elsewhere.
+    /// Like [`WordCounts::add`], but does not count words, whose counts are kept elsewhere.
     pub fn add_but_words(&mut self, document: &Analysis<'_>) {
         let words = document.words();
         if words.is_empty() {
@@ -85,7 +85,7 @@ mod tests {
         // Two algorithms need sentences, which are counted once.
         let algorithms = Recipe::parse_algorithms("long_sent:max_sentence_df=9,A12:max_sentence_df=5").unwrap();
         let kinds = Recipe { count_copies: true, ..Recipe::new(algorithms) }.features();
-        let mut tally = Tally::new(Stats { words: true, features: true }, &kinds, 0);
+        let mut tally = WordCounts::new(Stats { words: true, features: true }, &kinds, 0);
         for text in ["Кот спит. Кот спит. Пёс не спит.", "кот СПИТ!", "?!", ""] {
             tally.add(&pipeline.analyse(text));
         }

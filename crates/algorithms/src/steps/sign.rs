@@ -51,7 +51,7 @@ pub fn encode<E>(
 /// Counts the documents with and without a signature for one algorithm; exact copies count individually. The counts of several parts of a
 /// corpus can be added.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Tally {
+pub struct SignedCounts {
     /// The number of documents with a signature.
     pub signed: u64,
     /// The number of documents without a signature, by reason.
@@ -60,7 +60,7 @@ pub struct Tally {
     pub flagged: BTreeMap<Cow<'static, str>, u64>,
 }
 
-impl Tally {
+impl SignedCounts {
     /// Counts the output for a document that represents this many documents.
     pub fn add(&mut self, out: &Signatures, documents: u64) {
         match out.reason() {
@@ -71,7 +71,7 @@ impl Tally {
     }
 
     /// Adds the counts of another part of the corpus.
-    pub fn merge(&mut self, other: &Tally) {
+    pub fn merge(&mut self, other: &SignedCounts) {
         self.signed += other.signed;
         other.unsigned.iter().for_each(|(reason, count)| *self.unsigned.entry(reason.clone()).or_default() += count);
         other.flagged.iter().for_each(|(flag, count)| *self.flagged.entry(flag.clone()).or_default() += count);

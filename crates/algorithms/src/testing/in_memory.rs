@@ -13,7 +13,7 @@ use dupsift_core::row::{Pair, Pairs, RowLayout, Signatures, Sketches};
 use dupsift_text::{Analysis, FieldValues, Pipeline, TextOptions};
 
 /// Holds the results of a run.
-pub(crate) struct Found {
+pub(crate) struct TestPairs {
     /// The pairs by their document numbers.
     pub pairs: BTreeMap<(usize, usize), Pair>,
     /// The number of candidate pairs, each counted once.
@@ -24,7 +24,7 @@ pub(crate) struct Found {
     pub unsigned: BTreeMap<usize, &'static str>,
 }
 
-impl Found {
+impl TestPairs {
     /// Returns the document numbers of the pairs.
     pub(crate) fn numbers(&self) -> BTreeSet<(usize, usize)> {
         self.pairs.keys().copied().collect()
@@ -41,7 +41,7 @@ impl Sketches for InMemory {
 }
 
 /// Runs all steps: counts, signs, groups and checks.
-pub(crate) fn run(algorithm: &dyn Algorithm, typed: &str, texts: &[String]) -> Found {
+pub(crate) fn run(algorithm: &dyn Algorithm, typed: &str, texts: &[String]) -> TestPairs {
     run_beside(algorithm, typed, texts, &vec![FieldValues::default(); texts.len()])
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn run_beside(
     typed: &str,
     texts: &[String],
     fields: &[FieldValues<'_>],
-) -> Found {
+) -> TestPairs {
     let folder = tempfile::tempdir().expect("a folder");
     let params = params(algorithm, typed);
     let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
@@ -105,7 +105,7 @@ pub(crate) fn run_beside(
                 .collect()
         }
     };
-    Found { pairs, candidates, left_out: left_out + far, unsigned }
+    TestPairs { pairs, candidates, left_out: left_out + far, unsigned }
 }
 
 /// Returns the counts that the algorithm needs and the counts of all words, stored in files in the folder.

@@ -99,19 +99,19 @@ impl Finding {
     }
 
     /// Finishes the collection and returns all spans.
-    pub(crate) fn finish(self) -> Result<Found> {
-        Ok(Found { rows: self.rows.finish()?, texts: self.texts.finish()?, rest: self.rest.freeze()? })
+    pub(crate) fn finish(self) -> Result<FoundSpans> {
+        Ok(FoundSpans { rows: self.rows.finish()?, texts: self.texts.finish()?, rest: self.rest.freeze()? })
     }
 }
 
 /// Holds all spans, grouped by document and item.
-pub(crate) struct Found {
+pub(crate) struct FoundSpans {
     rows: Sorted,
     texts: Sorted,
     rest: FrozenHeap,
 }
 
-impl Found {
+impl FoundSpans {
     /// Returns the number of spans.
     pub(crate) fn rows(&self) -> u64 {
         self.rows.rows()

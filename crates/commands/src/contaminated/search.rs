@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::found::{Finding, Found};
+use super::found::{Finding, FoundSpans};
 use super::reference::Reference;
 use dupsift_contamination::{Search, Weights, wording};
 use dupsift_core::error::Result;
@@ -14,7 +14,7 @@ use dupsift_tables::{IdsSeen, LostValues};
 /// Holds the results of the pass.
 pub(crate) struct Searched {
     /// The spans that may affect the result.
-    pub found: Found,
+    pub found: FoundSpans,
     /// The weight of each token.
     pub weights: Weights,
     /// The rejected rows.

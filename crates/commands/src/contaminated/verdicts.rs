@@ -1,6 +1,6 @@
 //! Determines verdicts from spans: the score of each item in each document, the relation of document and item, and the public items.
 
-use super::found::{Found, Span};
+use super::found::{FoundSpans, Span};
 use super::reference::Reference;
 use super::search::Searched;
 use super::{Contaminated, LISTED, NEARLY};
@@ -51,7 +51,7 @@ pub(crate) struct Tally {
 
 /// Holds the verdicts for a corpus.
 pub(crate) struct Verdicts<'v> {
-    found: &'v Found,
+    found: &'v FoundSpans,
     items: &'v Items,
     weights: &'v Weights,
     /// The number of documents above which an item is public.

@@ -113,9 +113,9 @@ pub enum Step {
     /// The algorithm's rows were compared, but the documents that the check uses have not been read yet.
     Met(Met),
     /// The algorithm's pairs were verified.
-    Found(Found),
+    Found(FoundPairs),
     /// The rules that consider all pairs were applied.
-    Near(Found),
+    Near(FoundPairs),
 }
 
 impl Step {
@@ -129,7 +129,7 @@ impl Step {
         bound: &Bound<'_>,
         at: usize,
     ) -> Result<Option<(AlgorithmReport, Step)>> {
-        let found = |SavedPairs { report, pairs, classes }, evidence| (report, Found { pairs, classes, evidence });
+        let found = |SavedPairs { report, pairs, classes }, evidence| (report, FoundPairs { pairs, classes, evidence });
         if let Some(pairs) = saved.restore(|keys| &keys.algorithms[at].near)? {
             let (report, found) = found(pairs, None);
             return Ok(Some((report, Step::Near(found))));
@@ -160,7 +160,7 @@ pub struct Met {
 }
 
 /// Holds those candidates of one algorithm that passed the algorithm's checks and rules.
-pub struct Found {
+pub struct FoundPairs {
     /// The pairs of class representatives.
     pub pairs: PairList,
     /// The algorithm's own classes, if documents with equal keys are duplicates.

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use super::estimate;
 use super::guards::Guarded;
 use super::run_report::RunReport;
-use super::story::{self, Variant, Written};
+use super::story::{self, CompleteOutput, Variant};
 use crate::engine::checkpoints::{Checkpoints, nothing_is_kept};
 use crate::engine::full_disk::Disk;
 use crate::engine::progress::Progress;
@@ -57,7 +57,7 @@ struct Alone<'f> {
 }
 
 impl Variant for Alone<'_> {
-    fn written(&mut self, Written { session, stage, report, .. }: Written<'_>) -> Result<RunReport> {
+    fn written(&mut self, CompleteOutput { session, stage, report, .. }: CompleteOutput<'_>) -> Result<RunReport> {
         (self.finish)(session, stage, report)
     }
 }

@@ -23,7 +23,7 @@ use crate::job::read::passes::{Before, First, Passes, Stored, Waiting};
 use crate::job::read::saved_counts::SavedCounts;
 use crate::job::write::output;
 use crate::matching::indexed::Indexed;
-use crate::matching::meeting::{Keys, Meeting};
+use crate::matching::meeting::{Meeting, RecordedKeys};
 use crate::reading::document::View;
 use crate::reading::losses::Losses;
 use crate::reading::sample::Sample;
@@ -64,8 +64,8 @@ pub trait Variant {
     fn join(
         &mut self,
         _session: &Session<'_>,
-        _keys: Vec<(String, Keys)>,
-        _copy_keys: Option<Keys>,
+        _keys: Vec<(String, RecordedKeys)>,
+        _copy_keys: Option<RecordedKeys>,
     ) -> Result<Option<(Source, Indexed)>> {
         Ok(None)
     }
@@ -95,11 +95,11 @@ pub trait Variant {
     ///
     /// # Errors
     /// Returns any error that prevents the run from finishing.
-    fn written(&mut self, written: Written<'_>) -> Result<RunReport>;
+    fn written(&mut self, written: CompleteOutput<'_>) -> Result<RunReport>;
 }
 
 /// Holds an output whose tables are complete, and the data that [`Variant::written`] uses.
-pub struct Written<'w> {
+pub struct CompleteOutput<'w> {
     /// The session, including the added documents.
     pub session: &'w Session<'w>,
     /// The output folder, which is not published yet.
@@ -182,14 +182,14 @@ pub fn attempt(
     };
     let view = view.over(session);
     let headings = taken.columns.headings.as_ref();
-    let known = relate::Corpus { copies: &copies, view: &view, headings, earlier: variant.earlier() };
+    let known = relate::SignedCorpus { copies: &copies, view: &view, headings, earlier: variant.earlier() };
     let (algorithms, contents) = relate(session, &saved, algorithms, known)?;
     variant.paired(session, &algorithms)?;
 
     let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
     let tables = frozen.as_ref().map(|frozen| frozen.tables).filter(|_| variant.writes_statistics());
     let tables = plan.counts.map(|counts| counts.needs).or(tables);
-    let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
+    let known = output::OutputCorpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
     let mut decisions = output::decide(session, &saved, algorithms, contents, known)?;
     let edits = match &mut decisions.decided {
         Some(decided) => cut::cut(session, &saved, &taken, decided, &decisions.ids)?,
@@ -199,5 +199,13 @@ pub fn attempt(
     report.resumed = checkpoints.resumed();
     report.frozen = frozen.map(|frozen| frozen.report);
     let decided = decided.as_ref();
-    variant.written(Written { session, stage, report, taken: &taken, corpus: corpus_files, copies: &copies, decided })
+    variant.written(CompleteOutput {
+        session,
+        stage,
+        report,
+        taken: &taken,
+        corpus: corpus_files,
+        copies: &copies,
+        decided,
+    })
 }

@@ -13,7 +13,7 @@ use super::algorithm_state::AlgorithmState;
 use super::run::carry_out;
 use super::run_report::RunReport;
 use super::saved::SavedState;
-use super::story::{self, Variant, Written};
+use super::story::{self, CompleteOutput, Variant};
 use crate::engine::progress::Progress;
 use crate::job::pair::group::Relation;
 use crate::options::{RunOptions, Settings, Verb, resolve};
@@ -117,7 +117,7 @@ impl Variant for Watching<'_> {
         Ok(())
     }
 
-    fn written(&mut self, written: Written<'_>) -> Result<RunReport> {
+    fn written(&mut self, written: CompleteOutput<'_>) -> Result<RunReport> {
         assert_eq!(self.order, ["prepare", "paired"]);
         assert!(written.stage.path().join("pairs").is_dir());
         *self.watch.copies.lock().unwrap() = written.copies.members(0).iter().collect();

@@ -78,8 +78,8 @@ pub trait Meeting: Sync {
         &self,
         engine: &Engine<'_>,
         bound: &[Bound<'_>],
-        keys: &[Option<Keys>],
-        copies: Option<&Keys>,
+        keys: &[Option<RecordedKeys>],
+        copies: Option<&RecordedKeys>,
     ) -> Result<Option<&Source>>;
 
     /// Returns the index numbers of the documents that [`Meeting::meet`] returned, in ascending order, or `None` if there were none.
@@ -119,7 +119,7 @@ impl Recorder for MeetingKeys {
 }
 
 /// Holds the recorded keys.
-pub struct Keys {
+pub struct RecordedKeys {
     /// The rows, each of which holds a group and the index number of a document.
     pub rows: Sorted,
     /// The sketch that the index stores for each document, by position in the corpus, if the algorithm uses sketches to judge pairs.
@@ -164,8 +164,8 @@ impl MeetingKeys {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub(crate) fn finish(self) -> Result<Keys> {
-        Ok(Keys { rows: self.rows.finish()?, sketches: self.sketches })
+    pub(crate) fn finish(self) -> Result<RecordedKeys> {
+        Ok(RecordedKeys { rows: self.rows.finish()?, sketches: self.sketches })
     }
 
     /// Records the keys of a document.
@@ -218,13 +218,13 @@ impl MeetingKeys {
     }
 }
 
-impl Checkpoint for Keys {
+impl Checkpoint for RecordedKeys {
     fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.optional(self.sketches.as_ref(), SketchFile::save)?;
         to.rows(engine, &mut self.rows)
     }
 
-    fn restore(engine: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Keys> {
-        Ok(Keys { sketches: from.optional(SketchFile::restore)?, rows: from.rows(engine)? })
+    fn restore(engine: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<RecordedKeys> {
+        Ok(RecordedKeys { sketches: from.optional(SketchFile::restore)?, rows: from.rows(engine)? })
     }
 }

@@ -34,7 +34,7 @@ pub struct Place {
 /// Describes where a part is stored. A part consists of the words of one thread between two drains and the documents that contain these
 /// words.
 #[derive(Debug, Deserialize, Serialize)]
-pub struct Part {
+pub struct ForwardPart {
     lengths: Place,
     letters: Place,
     /// The locations of the part's blocks.
@@ -46,7 +46,7 @@ pub struct Part {
 /// Records the words of documents from many threads at once.
 pub(crate) struct ForwardWriter {
     heap: Heap,
-    parts: Mutex<Vec<Part>>,
+    parts: Mutex<Vec<ForwardPart>>,
     /// The number of parts that partial checkpoints contain.
     given: AtomicUsize,
     first_lines: bool,
@@ -63,7 +63,7 @@ pub(crate) struct ForwardThread<'w> {
     documents: u64,
 }
 
-impl Part {
+impl ForwardPart {
     /// Returns the maximum amount of memory that the part's words may occupy, in bytes.
     pub(crate) fn bytes_of_words(&self) -> usize {
         // The length of a word takes 4 bytes in the file, and the data of a word takes up to 64 bytes in memory.
@@ -84,7 +84,7 @@ impl Recorder for ForwardWriter {
     fn restore_partial(&self, engine: &Engine<'_>, docs: &[Range<u64>], from: &mut PartialReader<'_>) -> Result<()> {
         self.heap.restore_partial(engine, docs, from)?;
         let mut parts = self.locked_parts();
-        parts.extend(from.plain::<Vec<Part>>()?);
+        parts.extend(from.plain::<Vec<ForwardPart>>()?);
         self.given.store(parts.len(), Relaxed);
         Ok(())
     }
@@ -114,7 +114,7 @@ impl ForwardWriter {
         Ok(Place { begin: self.heap.append(bytes)?, bytes: bytes.len() })
     }
 
-    fn locked_parts(&self) -> MutexGuard<'_, Vec<Part>> {
+    fn locked_parts(&self) -> MutexGuard<'_, Vec<ForwardPart>> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -204,7 +204,8 @@ impl ForwardThread<'_> {
         let (lengths, letters) = self.vocabulary.drain();
         let lengths = self.to.append(bytemuck::cast_slice(&lengths))?;
         let letters = self.to.append(letters.as_bytes())?;
-        let part = Part { lengths, letters, blocks: take(&mut self.blocks), documents: take(&mut self.documents) };
+        let part =
+            ForwardPart { lengths, letters, blocks: take(&mut self.blocks), documents: take(&mut self.documents) };
         self.to.locked_parts().push(part);
         Ok(())
     }
@@ -213,7 +214,7 @@ impl ForwardThread<'_> {
 /// Holds the words of all documents that were counted.
 pub struct Forward {
     heap: FrozenHeap,
-    parts: Vec<Part>,
+    parts: Vec<ForwardPart>,
     first_lines: bool,
     /// A number that identifies this recording, because two recordings of the same documents may differ in block order.
     name: u64,
@@ -238,7 +239,7 @@ impl Forward {
     }
 
     /// Returns the parts, in file order.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[ForwardPart] {
         &self.parts
     }
 
@@ -248,7 +249,7 @@ impl Forward {
     }
 
     /// Returns the words of a part, together with their counts.
-    pub fn words<'w>(&'w self, part: &Part, stats: &'w CorpusStats) -> Result<Words<'w>> {
+    pub fn words<'w>(&'w self, part: &ForwardPart, stats: &'w CorpusStats) -> Result<Words<'w>> {
         Words::look_up(self.get(part.lengths), self.get(part.letters), stats).ok_or_else(damaged)
     }
 

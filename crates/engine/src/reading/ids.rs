@@ -19,19 +19,19 @@ pub struct Ids<'s> {
 }
 
 /// Holds an id from the temporary file, or the name that is generated for a document without an id.
-pub enum Known<'i> {
+pub enum KnownId<'i> {
     /// An id that was read.
     Read(IdRef<'i>),
     /// A generated name.
     Made(Id),
 }
 
-impl Known<'_> {
+impl KnownId<'_> {
     /// Returns the id in the form that the builders accept.
     pub fn as_ref(&self) -> IdRef<'_> {
         match self {
-            Known::Read(id) => *id,
-            Known::Made(id) => id.as_ref(),
+            KnownId::Read(id) => *id,
+            KnownId::Made(id) => id.as_ref(),
         }
     }
 }
@@ -116,7 +116,7 @@ impl<'s> Ids<'s> {
     }
 
     /// Returns the id of a shown document, or `FILE#ROW` if the document has no id.
-    pub fn of(&self, doc: u64) -> Known<'_> {
+    pub fn of(&self, doc: u64) -> KnownId<'_> {
         self.at(doc, self.begin(doc))
     }
 
@@ -170,22 +170,22 @@ impl<'s> Ids<'s> {
         self.heap.get(begin + 4, u32::from_le_bytes(length) as usize)
     }
 
-    fn at(&self, doc: u64, begin: Option<u64>) -> Known<'_> {
+    fn at(&self, doc: u64, begin: Option<u64>) -> KnownId<'_> {
         let Some(begin) = begin else {
             let name = self.source.name_of(doc);
-            return Known::Made(match self.kind {
+            return KnownId::Made(match self.kind {
                 IdType::Bytes => Id::Bytes(name.into_bytes()),
                 _ => Id::Text(name),
             });
         };
         let bytes = self.written(begin);
         if self.kind == IdType::Bytes {
-            return Known::Read(IdRef::Bytes(bytes));
+            return KnownId::Read(IdRef::Bytes(bytes));
         }
         let Ok(text) = std::str::from_utf8(bytes) else {
-            return Known::Made(Id::Text(String::from_utf8_lossy(bytes).into_owned()));
+            return KnownId::Made(Id::Text(String::from_utf8_lossy(bytes).into_owned()));
         };
-        Known::Read(match self.kind {
+        KnownId::Read(match self.kind {
             // The type is an integer type only if all ids that were seen are integers in its range.
             IdType::Int32 | IdType::Int64 => text.parse().map_or(IdRef::Text(text), IdRef::Int),
             _ => IdRef::Text(text),

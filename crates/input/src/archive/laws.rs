@@ -1,7 +1,7 @@
 //! Property tests for reading web archives from arbitrary bytes: no input causes a panic, a piece contains the same records as the
 //! corresponding part of the entire file, and truncating a file does not affect the records before the truncated one.
 
-use crate::archive::records::{Found, Records};
+use crate::archive::records::{NextRecord, Records};
 use crate::compressed::packing::Packing;
 use proptest::prelude::*;
 use std::fs::File;
@@ -22,8 +22,8 @@ fn records(file: &File, packing: Packing, from: u64, hold: bool) -> Vec<Come> {
     while let Some(found) = records.next().expect("read") {
         let (start, fresh) = (records.start(), records.is_fresh());
         let what = match found {
-            Found::Broken(why) => Err(why.to_owned()),
-            Found::Head(head) => {
+            NextRecord::Broken(why) => Err(why.to_owned()),
+            NextRecord::Head(head) => {
                 let mut block = Vec::new();
                 let whole = records.block(&head, hold.then_some(&mut block)).expect("read");
                 whole.map(|()| (head.kind, block)).map_err(|why| why.to_string())

@@ -200,7 +200,7 @@ fn a_record_that_is_no_answer_is_the_page_itself() {
 
 #[test]
 fn what_the_head_of_a_server_refuses_is_not_held() {
-    use crate::archive::records::{Found, Records};
+    use crate::archive::records::{NextRecord, Records};
     use crate::compressed::packing::Packing;
     use crate::testkit::file_of;
     let long = "a".repeat(8 << 20);
@@ -218,13 +218,13 @@ fn what_the_head_of_a_server_refuses_is_not_held() {
         let file = file_of([record(&block), record(&format!("{ok}\r\n<p>last"))].concat().as_bytes());
         let mut records = Records::new(file, Packing::Plain, 1 << 20, 0).expect("opened");
         let mut held = Vec::new();
-        let Some(Found::Head(head)) = records.next().expect("read") else { panic!("a record") };
+        let Some(NextRecord::Head(head)) = records.next().expect("read") else { panic!("a record") };
         records.block(&head, Some(&mut held)).expect("read").expect("whole");
         assert_eq!(payload(&head.fields, &held).page.err().map(|why| why.reason), reason);
         assert_eq!(payload(&head.fields, &held).page.err(), payload(&head.fields, block.as_bytes()).page.err());
         assert_eq!(held.capacity() < 2 << 20, reason.is_some(), "{}", held.capacity());
         // The position of the next record is unaffected.
-        let Some(Found::Head(head)) = records.next().expect("read") else { panic!("a record") };
+        let Some(NextRecord::Head(head)) = records.next().expect("read") else { panic!("a record") };
         records.block(&head, Some(&mut held)).expect("read").expect("whole");
         assert!(held.ends_with(b"<p>last"));
     }

@@ -34,7 +34,7 @@ const LENGTH: &str = "it does not have the length that its header declares";
 
 /// A record, or data that is not a valid record.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum NextRecord {
     /// The header of a record. The block follows, so [`Records::block`] must be called next.
     Head(Head),
     /// A broken record, or bytes that are not a record; the string describes the problem.
@@ -94,8 +94,8 @@ impl Records {
     /// Returns the next record; `None` at the end.
     ///
     /// # Errors
-    /// Returns the I/O error; damage is returned as [`Found::Broken`].
-    pub(crate) fn next(&mut self) -> io::Result<Option<Found>> {
+    /// Returns the I/O error; damage is returned as [`NextRecord::Broken`].
+    pub(crate) fn next(&mut self) -> io::Result<Option<NextRecord>> {
         loop {
             if let Some((start, known)) = self.begun.take() {
                 self.begin(start);
@@ -106,7 +106,7 @@ impl Records {
                     Next::End => return Ok(None),
                     Next::Garbage(start) => {
                         (self.start, self.fresh) = (start, false);
-                        return Ok(Some(Found::Broken(GARBAGE)));
+                        return Ok(Some(NextRecord::Broken(GARBAGE)));
                     }
                     Next::Member => (self.inside, self.told) = (true, false),
                 }
@@ -117,7 +117,7 @@ impl Records {
                 self.inside = false;
                 if let (Some(fault), false) = (self.members.fault(), self.told) {
                     self.begin(start);
-                    return Ok(Some(Found::Broken(said(fault))));
+                    return Ok(Some(NextRecord::Broken(said(fault))));
                 }
                 continue;
             }
@@ -128,7 +128,7 @@ impl Records {
                 None => {
                     self.begin(start);
                     let fault = if self.search()? { None } else { self.members.fault() };
-                    return Ok(Some(Found::Broken(fault.map_or(GARBAGE, said))));
+                    return Ok(Some(NextRecord::Broken(fault.map_or(GARBAGE, said))));
                 }
             }
         }
@@ -205,23 +205,23 @@ impl Records {
     }
 
     /// Continues reading after the first line.
-    fn head(&mut self, known: bool) -> io::Result<Found> {
+    fn head(&mut self, known: bool) -> io::Result<NextRecord> {
         let mut lines = Vec::new();
         loop {
             let start = self.members.position();
             self.line.clear();
             self.read_line(HEAD_BYTES - lines.len() + 1)?;
             if self.line.is_empty() {
-                return Ok(Found::Broken(self.members.fault().map_or(NO_END, said)));
+                return Ok(NextRecord::Broken(self.members.fault().map_or(NO_END, said)));
             }
             // The record is incomplete, and the next record follows.
             if let Some(known) = version(&self.line) {
                 self.begun = Some((start, known));
-                return Ok(Found::Broken(NO_END));
+                return Ok(NextRecord::Broken(NO_END));
             }
             if lines.len() + self.line.len() > HEAD_BYTES {
                 self.search()?;
-                return Ok(Found::Broken(LONG_HEAD));
+                return Ok(NextRecord::Broken(LONG_HEAD));
             }
             if self.line.trim_ascii().is_empty() {
                 break;
@@ -233,13 +233,13 @@ impl Records {
         let broken = match (fields.get("warc-type"), length) {
             _ if !known => VERSION,
             (Some(kind), Some(length)) => {
-                return Ok(Found::Head(Head { kind: kind.to_ascii_lowercase(), length, fields }));
+                return Ok(NextRecord::Head(Head { kind: kind.to_ascii_lowercase(), length, fields }));
             }
             (None, _) => NO_TYPE,
             (_, None) => NO_LENGTH,
         };
         self.search()?;
-        Ok(Found::Broken(broken))
+        Ok(NextRecord::Broken(broken))
     }
 
     /// Skips line breaks and zero padding between records.

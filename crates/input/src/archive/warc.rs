@@ -6,7 +6,7 @@
 //! have fixed names; see [`COLUMNS`].
 
 use crate::archive::page::{broken, payload};
-use crate::archive::records::{Found, Head, Records};
+use crate::archive::records::{Head, NextRecord, Records};
 use crate::compressed::coding::Coding;
 use crate::format::columns::Columns;
 use crate::format::open::{Archived, Piece};
@@ -64,11 +64,11 @@ pub(super) fn scan(file: File, coding: Coding) -> io::Result<Scan> {
             scan.pieces.push(std::mem::replace(&mut marked, Piece { start: records.start(), ..Piece::default() }));
         }
         let head = match found {
-            Found::Broken(_) => {
+            NextRecord::Broken(_) => {
                 marked.rows += 1;
                 continue;
             }
-            Found::Head(head) => head,
+            NextRecord::Head(head) => head,
         };
         heads += 1;
         if is_row(&head.kind) {
@@ -115,7 +115,7 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
             break;
         }
         let asked = match &found {
-            Found::Head(head) if !is_row(&head.kind) => {
+            NextRecord::Head(head) if !is_row(&head.kind) => {
                 let _ = records.block(head, None).map_err(failed)?;
                 continue;
             }
@@ -124,9 +124,9 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
         let doc = reading.first_doc + row;
         row += 1;
         match found {
-            Found::Broken(what) if asked => batch.bad(doc, broken(what)),
-            Found::Broken(_) => {}
-            Found::Head(head) => {
+            NextRecord::Broken(what) if asked => batch.bad(doc, broken(what)),
+            NextRecord::Broken(_) => {}
+            NextRecord::Head(head) => {
                 let whole = records.block(&head, asked.then_some(&mut block)).map_err(failed)?;
                 if asked {
                     batch.push(doc, &head, whole.map(|()| block.as_slice()));

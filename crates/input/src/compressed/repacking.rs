@@ -46,7 +46,7 @@ pub(crate) fn look_at_all<F: Sync, T: Send, E: Send>(
     files: &[F],
     threads: usize,
     work: Option<&Path>,
-    look: impl Fn(&F, Option<&Repacking>) -> Result<(T, Option<Written>), E> + Sync,
+    look: impl Fn(&F, Option<&Repacking>) -> Result<(T, Option<RepackedBlocks>), E> + Sync,
 ) -> Vec<Result<(T, Again), E>> {
     let Some(repacking) = work.and_then(|work| Repacking::new(work, files.len())) else {
         return parallel::map(files, threads, |file| look(file, None).map(|(looked, _)| (looked, Again::No)));
@@ -148,11 +148,11 @@ impl Repacking {
     }
 
     /// Returns the repacked text of a file; must be called after all files are finished.
-    pub(crate) fn finish(&self, written: Option<Written>) -> Again {
+    pub(crate) fn finish(&self, written: Option<RepackedBlocks>) -> Again {
         match written {
             None => Again::No,
             Some(_) if self.failed.load(Relaxed) => Again::Lost,
-            Some(Written(blocks)) => {
+            Some(RepackedBlocks(blocks)) => {
                 let blocks = std::mem::take(&mut *blocks.lock().unwrap_or_else(PoisonError::into_inner));
                 Again::Whole(Repacked::new(self.file.clone(), blocks))
             }
@@ -218,7 +218,7 @@ fn not_kept(folder: &Path, error: &io::Error) {
 
 /// The blocks of one file; some blocks may not have been written yet.
 #[derive(Debug)]
-pub(crate) struct Written(Arc<Mutex<Vec<Block>>>);
+pub(crate) struct RepackedBlocks(Arc<Mutex<Vec<Block>>>);
 
 /// Reads the text of a file and repacks it at the same time.
 pub(crate) struct Tee<'r> {
@@ -260,10 +260,10 @@ impl<'r> Tee<'r> {
     }
 
     /// Ends the last block once everything has been read.
-    pub(crate) fn end(&mut self) -> Option<Written> {
+    pub(crate) fn end(&mut self) -> Option<RepackedBlocks> {
         let mut to = self.to.take()?;
         to.end(Vec::new());
-        Some(Written(to.of))
+        Some(RepackedBlocks(to.of))
     }
 
     /// Returns the same as [`Text::behind`].

@@ -7,7 +7,7 @@
 use crate::compressed::coding::Coding;
 use crate::compressed::repacked::Repacked;
 use crate::compressed::repacking;
-use crate::compressed::repacking::{Again, Repacking, Written};
+use crate::compressed::repacking::{Again, RepackedBlocks, Repacking};
 use crate::compressed::rest::Lost;
 use crate::compressed::unpacked_bytes::UnpackedBytes;
 use crate::corpus::file_columns::columns_of;
@@ -193,7 +193,7 @@ fn look(
     columns: &Columns,
     of_folders: &[(String, DataType)],
     repacking: Option<&Repacking>,
-) -> std::result::Result<(Looked, Option<Written>), Unusable> {
+) -> std::result::Result<(Looked, Option<RepackedBlocks>), Unusable> {
     let opened = File::open(&found.path).and_then(|file| Ok((Stamp::of_file(&file)?, file)));
     let (stamp, file) = opened.map_err(|error| Unusable::Bad(format!("cannot be opened: {error}")))?;
     foreign::pointer(&file).map_or(Ok(()), |why| Err(Unusable::Bad(why)))?;

@@ -1,7 +1,7 @@
 //! Describes what opening a file determines: its columns, its rows, and the pieces into which it can be split.
 
 use crate::compressed::coding::Coding;
-use crate::compressed::repacking::{Repacking, Written};
+use crate::compressed::repacking::{RepackedBlocks, Repacking};
 use crate::compressed::rest::Lost;
 use crate::format::columns::Columns;
 use crate::format::facts::Facts;
@@ -46,7 +46,7 @@ pub struct Opened {
     /// The counts of web archive records that are not rows.
     pub archived: Option<Archived>,
     /// The text of the file, if it was repacked. Pieces then begin at byte offsets in this text.
-    pub(crate) written: Option<Written>,
+    pub(crate) written: Option<RepackedBlocks>,
 }
 
 impl From<Has> for Opened {

@@ -11,7 +11,7 @@ use crate::format::open::{Opened, Opening, Unusable};
 use crate::format::read::Reading;
 use crate::format::signs;
 use crate::lines::before_damage::scan_trusted;
-use crate::lines::json_row::Row;
+use crate::lines::json_row::LineFields;
 use crate::lines::jsonl;
 use crate::lines::jsonl::{Marks, Scan};
 use crate::lines::line::{LOOKED_AT_BYTES, Lines, MAX_LINE_BYTES};
@@ -118,8 +118,12 @@ fn scan(file: File, coding: Coding, repacking: Option<&Repacking>) -> io::Result
 }
 
 /// Returns the row that a line represents, or the reason why the line is invalid.
-fn row(line: &[u8], others: usize) -> std::result::Result<Row<'_>, Rejection> {
+fn row(line: &[u8], others: usize) -> std::result::Result<LineFields<'_>, Rejection> {
     let text = std::str::from_utf8(line)
         .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;
-    Ok(Row { text: Some(text.into()), others: vec![json_value::JsonValue::Null; others], ..Row::default() })
+    Ok(LineFields {
+        text: Some(text.into()),
+        others: vec![json_value::JsonValue::Null; others],
+        ..LineFields::default()
+    })
 }

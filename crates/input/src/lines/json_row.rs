@@ -19,7 +19,7 @@ use std::fmt;
 
 /// The fields of a line.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Row<'l> {
+pub(super) struct LineFields<'l> {
     pub text: Option<Cow<'l, str>>,
     pub id: JsonId<'l>,
     /// The other fields, in the order of [`Columns::others`]; null if missing.
@@ -43,7 +43,7 @@ pub(super) enum JsonId<'l> {
     UInt(u64),
 }
 
-impl Row<'_> {
+impl LineFields<'_> {
     /// Sets the hash of the pictures beside the text, and adds it to the text. A text that is combined from several columns gets it later.
     pub(crate) fn attach(&mut self, attached: u128) {
         self.attached = attached;
@@ -59,9 +59,9 @@ impl Row<'_> {
     }
 
     /// Returns the row without references to its line.
-    fn into_owned(self) -> Row<'static> {
+    fn into_owned(self) -> LineFields<'static> {
         let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
-        Row {
+        LineFields {
             text: self.text.map(owned),
             id: self.id.into_owned(),
             others: self.others,
@@ -86,7 +86,7 @@ impl JsonId<'_> {
 
 /// Returns the row that a line represents, or the reason why the line is invalid. `takes` determines how much of each field in
 /// [`Columns::others`] is kept; a field without an entry is not kept.
-pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Result<Row<'l>, Rejection> {
+pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Result<LineFields<'l>, Rejection> {
     let line = std::str::from_utf8(line)
         .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;
     let mut json = serde_json::Deserializer::from_str(line);
@@ -99,7 +99,7 @@ pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Re
         Ok(row)
     });
     read.or_else(|error| match mended(line, Instead::Null) {
-        Some(line) => parse(line.as_bytes(), columns, takes).map(Row::into_owned),
+        Some(line) => parse(line.as_bytes(), columns, takes).map(LineFields::into_owned),
         None => Err(said(error)),
     })
 }
@@ -124,26 +124,26 @@ struct RowSeed<'c> {
 }
 
 impl<'de> DeserializeSeed<'de> for RowSeed<'_> {
-    type Value = Row<'de>;
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Row<'de>, D::Error> {
+    type Value = LineFields<'de>;
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<LineFields<'de>, D::Error> {
         json.deserialize_map(self)
     }
 }
 
 impl<'de> Visitor<'de> for RowSeed<'_> {
-    type Value = Row<'de>;
+    type Value = LineFields<'de>;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "an object with the field {:?}", self.columns.text)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Row<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LineFields<'de>, A::Error> {
         let Columns { text, id, others, .. } = self.columns;
         let by_path = [text, id].into_iter().chain(others).any(|name| name.contains('.'));
         let mut filled = Filled {
             columns: self.columns,
             takes: self.takes,
-            row: Row { others: vec![JsonValue::Null; others.len()], ..Row::default() },
+            row: LineFields { others: vec![JsonValue::Null; others.len()], ..LineFields::default() },
             depths: if by_path { vec![usize::MAX; 2 + others.len()] } else { Vec::new() },
             id_again: false,
             there: 0,
@@ -180,7 +180,7 @@ impl<'de> Visitor<'de> for ReadAttached<'_> {
 struct Filled<'c, 'l> {
     columns: &'c Columns,
     takes: &'c [Take],
-    row: Row<'l>,
+    row: LineFields<'l>,
     /// The nesting depths of the text, the id and the other values. The depths are needed because a field whose own name contains a dot
     /// takes precedence over a nested field. Empty if no name contains a dot; in that case, no object is searched.
     depths: Vec<usize>,
@@ -454,7 +454,7 @@ impl<'de> Walk<'de> for ReadText {
 mod tests {
     use super::*;
 
-    fn parse<'l>(line: &'l [u8], columns: &Columns) -> Result<Row<'l>, Rejection> {
+    fn parse<'l>(line: &'l [u8], columns: &Columns) -> Result<LineFields<'l>, Rejection> {
         super::parse(line, columns, &[Take::All; 3])
     }
 
@@ -545,7 +545,10 @@ mod tests {
         assert_eq!(parsed(r#"{"text":"\u0439 \ud83d\ude00","id":-5}"#).text.as_deref(), Some("й 😀"));
         assert_eq!(parsed(r#"{"id":18446744073709551615}"#).id, JsonId::UInt(u64::MAX));
         assert_eq!(parsed(r#"{"id":9223372036854775807}"#).id, JsonId::Int(i64::MAX));
-        assert_eq!(parsed(r#"{"id":null,"text":null}"#), Row { others: vec![JsonValue::Null; 2], ..Row::default() });
+        assert_eq!(
+            parsed(r#"{"id":null,"text":null}"#),
+            LineFields { others: vec![JsonValue::Null; 2], ..LineFields::default() }
+        );
     }
 
     #[test]
@@ -580,7 +583,11 @@ mod tests {
         for line in
             [r#"{"doc":null}"#, r#"{"doc":{"meta":null}}"#, r#"{"doc":"text"}"#, r#"{"doc":[1,{"text":"a"}]}"#, "{}"]
         {
-            assert_eq!(parsed(line), Row { others: vec![JsonValue::Null; 3], ..Row::default() }, "{line}");
+            assert_eq!(
+                parsed(line),
+                LineFields { others: vec![JsonValue::Null; 3], ..LineFields::default() },
+                "{line}"
+            );
         }
         assert!(
             parsed(r#"{"doc":{"text":5}}"#)

@@ -6,7 +6,7 @@
 //! file also records the length of its longest valid line, so that later reads can limit how many bytes of an invalid line they hold.
 
 use crate::compressed::coding::Coding;
-use crate::compressed::repacking::{Repacking, Tee, Written};
+use crate::compressed::repacking::{RepackedBlocks, Repacking, Tee};
 use crate::compressed::rest::{Behind, Lost};
 use crate::compressed::unpack::Damage;
 use crate::cut_off::CutOff;
@@ -20,7 +20,7 @@ use crate::format::want::{MAX_BATCH_ROWS, Want};
 use crate::lines::json_paths;
 use crate::lines::json_paths::Kind;
 use crate::lines::json_row;
-use crate::lines::json_row::{JsonId, Row};
+use crate::lines::json_row::{JsonId, LineFields};
 use crate::lines::json_value;
 use crate::lines::json_value::{JsonValue, Take};
 use crate::lines::line::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
@@ -55,7 +55,7 @@ pub(crate) struct Scan {
     /// The damage at which the text ends early, if any.
     pub damage: Option<Damage>,
     /// The repacked text, if any.
-    pub written: Option<Written>,
+    pub written: Option<RepackedBlocks>,
     fields: BTreeSet<String>,
     found_text: bool,
     found_id: bool,
@@ -270,7 +270,7 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
 }
 
 /// Parses a line into a row.
-pub(super) type Parse<'p> = dyn for<'l> Fn(&'l [u8], &[Take]) -> std::result::Result<Row<'l>, Rejection> + 'p;
+pub(super) type Parse<'p> = dyn for<'l> Fn(&'l [u8], &[Take]) -> std::result::Result<LineFields<'l>, Rejection> + 'p;
 
 /// Calls `each` with batches of rows from the lines of a part, in order.
 pub(super) fn rows<R: io::BufRead>(
@@ -359,7 +359,7 @@ impl<'b> Batch<'b> {
                 Err(Rejection::new(RejectReason::TooLong, detail))
             }
         };
-        let mut row = parsed.unwrap_or_else(|why| Row { bad: Some(why), ..Row::default() });
+        let mut row = parsed.unwrap_or_else(|why| LineFields { bad: Some(why), ..LineFields::default() });
         if let Some(text) = row.text.take_if(|text| text.len() > MAX_TEXT_BYTES) {
             row.bad = Some(too_long(text.len()));
         }

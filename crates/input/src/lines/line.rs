@@ -7,7 +7,7 @@ use crate::lines::ahead::Ahead;
 use crate::lines::begun::{Begun, MARK};
 use crate::lines::held::{Held, KEPT_BYTES};
 use crate::lines::items::Items;
-use crate::lines::quotes::{Dialect, Found, Quotes};
+use crate::lines::quotes::{Dialect, Quotes, RecordEnd};
 use dupsift_core::encoding::detect::is_utf8_after_all;
 use dupsift_tables::document::MAX_TEXT_BYTES;
 use std::io::{self, BufRead};
@@ -261,12 +261,12 @@ impl<R: BufRead> Lines<R> {
                     },
                     (None, Some(quotes)) => match quotes.find(there) {
                         None => None,
-                        Some(Found::Inside(line)) => {
+                        Some(RecordEnd::Inside(line)) => {
                             known = Some(self.end_of_record(quotes, line)? as u64);
                             continue;
                         }
                         // Before the first line break, only `End` is possible.
-                        Some(Found::End(end) | Found::Broken(end) | Found::Miscounted(end)) => Some(end),
+                        Some(RecordEnd::End(end) | RecordEnd::Broken(end) | RecordEnd::Miscounted(end)) => Some(end),
                     },
                 };
                 let part = &there[..end.unwrap_or(there.len())];
@@ -359,13 +359,13 @@ impl<R: BufRead> Lines<R> {
         loop {
             let there = self.ahead.look(&mut self.reader)?;
             match quotes.find(&there[seen..]) {
-                Some(Found::End(end)) => return Ok(if (seen + end) as u64 <= longest { seen + end } else { line }),
-                Some(Found::Broken(at)) => {
+                Some(RecordEnd::End(end)) => return Ok(if (seen + end) as u64 <= longest { seen + end } else { line }),
+                Some(RecordEnd::Broken(at)) => {
                     records.hopeless = self.offset + (seen + at) as u64;
                     return Ok(line);
                 }
-                Some(Found::Miscounted(_)) => return Ok(line),
-                Some(Found::Inside(_)) | None => {}
+                Some(RecordEnd::Miscounted(_)) => return Ok(line),
+                Some(RecordEnd::Inside(_)) | None => {}
             }
             seen = there.len();
             if seen as u64 > longest {

@@ -56,7 +56,7 @@ enum At {
 
 /// The result of scanning a record, with a byte position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum RecordEnd {
     /// The position of the line feed that ends the record.
     End(usize),
     /// The position of the first line feed inside quotes.
@@ -78,8 +78,8 @@ impl Quotes {
         Quotes { dialect, at, delimiters: 0, expected, has_lines: false }
     }
 
-    /// Scans the next bytes up to the first result. The scan may continue after [`Found::Inside`].
-    pub(crate) fn find(&mut self, bytes: &[u8]) -> Option<Found> {
+    /// Scans the next bytes up to the first result. The scan may continue after [`RecordEnd::Inside`].
+    pub(crate) fn find(&mut self, bytes: &[u8]) -> Option<RecordEnd> {
         let delimiter = self.dialect.delimiter;
         let mut place = 0;
         while let Some(&first) = bytes.get(place) {
@@ -99,7 +99,7 @@ impl Quotes {
                     let before = quote_or_end?;
                     if rest[before] == b'\n' {
                         self.has_lines = true;
-                        return Some(Found::Inside(place + before));
+                        return Some(RecordEnd::Inside(place + before));
                     }
                     self.at = At::Quote;
                     before + 1
@@ -113,7 +113,7 @@ impl Quotes {
                     self.delimiters += 1;
                     before + 1
                 }
-                At::Line => return memchr::memchr(b'\n', rest).map(|before| Found::End(place + before)),
+                At::Line => return memchr::memchr(b'\n', rest).map(|before| RecordEnd::End(place + before)),
                 At::Start | At::Quote | At::Return if first == b'\n' => return Some(self.end(place)),
                 At::Start | At::Quote if first == delimiter => {
                     self.at = At::Start;
@@ -132,7 +132,7 @@ impl Quotes {
                     self.at = At::Return;
                     1
                 }
-                At::Quote | At::Return if self.has_lines => return Some(Found::Broken(place)),
+                At::Quote | At::Return if self.has_lines => return Some(RecordEnd::Broken(place)),
                 At::Quote | At::Return => {
                     self.at = At::Line;
                     0
@@ -140,15 +140,15 @@ impl Quotes {
             };
             place += jump;
             if self.has_lines && self.expected.is_some_and(|expected| self.delimiters >= expected) {
-                return Some(Found::Miscounted(place));
+                return Some(RecordEnd::Miscounted(place));
             }
         }
         None
     }
 
-    fn end(&self, place: usize) -> Found {
+    fn end(&self, place: usize) -> RecordEnd {
         let fits = self.expected.is_none_or(|expected| expected == self.delimiters + 1);
-        if self.has_lines && !fits { Found::Miscounted(place) } else { Found::End(place) }
+        if self.has_lines && !fits { RecordEnd::Miscounted(place) } else { RecordEnd::End(place) }
     }
 
     /// Returns whether a quoted field is open.
@@ -158,7 +158,7 @@ impl Quotes {
 
     /// Returns whether the file may end at this position in a multi-line record.
     pub(crate) fn may_end(&self) -> bool {
-        self.at != At::Quoted && self.end(0) == Found::End(0)
+        self.at != At::Quoted && self.end(0) == RecordEnd::End(0)
     }
 }
 
@@ -250,20 +250,21 @@ mod tests {
     }
 
     /// Returns all results of scanning some bytes; continues after each result that does not end a record.
-    fn found(bytes: &[u8], expected: Option<usize>, is_first: bool) -> Vec<Found> {
+    fn found(bytes: &[u8], expected: Option<usize>, is_first: bool) -> Vec<RecordEnd> {
         let (mut quotes, mut from, mut all) = (Quotes::new(COMMAS, expected, is_first), 0, Vec::new());
         while let Some(found) = quotes.find(&bytes[from..]) {
-            let (Found::End(at) | Found::Inside(at) | Found::Broken(at) | Found::Miscounted(at)) = found;
+            let (RecordEnd::End(at) | RecordEnd::Inside(at) | RecordEnd::Broken(at) | RecordEnd::Miscounted(at)) =
+                found;
             all.push(match found {
-                Found::End(_) => Found::End(from + at),
-                Found::Inside(_) => Found::Inside(from + at),
-                Found::Broken(_) => Found::Broken(from + at),
-                Found::Miscounted(_) => Found::Miscounted(from + at),
+                RecordEnd::End(_) => RecordEnd::End(from + at),
+                RecordEnd::Inside(_) => RecordEnd::Inside(from + at),
+                RecordEnd::Broken(_) => RecordEnd::Broken(from + at),
+                RecordEnd::Miscounted(_) => RecordEnd::Miscounted(from + at),
             });
             from += at + 1;
             match found {
-                Found::End(_) => quotes = Quotes::new(COMMAS, expected, false),
-                Found::Inside(_) => {}
+                RecordEnd::End(_) => quotes = Quotes::new(COMMAS, expected, false),
+                RecordEnd::Inside(_) => {}
                 _ => break,
             }
         }
@@ -298,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_record_ends_where_no_quote_is_open() {
-        use Found::{Broken, End, Inside, Miscounted};
+        use RecordEnd::{Broken, End, Inside, Miscounted};
         let of = |bytes: &[u8]| found(bytes, None, true);
         assert_eq!(of(b"a,b\nc\n"), [End(3), End(5)]);
         assert_eq!(of(b"\"a\nb\",c\nd\n"), [Inside(2), End(7), End(9)]);
@@ -335,8 +336,8 @@ mod tests {
                 let there = &bytes.as_bytes()[place..bytes.len().min(place + block)];
                 match quotes.find(there) {
                     None => place += there.len(),
-                    Some(Found::Inside(at)) => place += at + 1,
-                    Some(Found::End(end)) => {
+                    Some(RecordEnd::Inside(at)) => place += at + 1,
+                    Some(RecordEnd::End(end)) => {
                         read.push(bytes[from..place + end].to_owned());
                         place += end + 1;
                         from = place;

@@ -12,7 +12,7 @@ use crate::format::read::Reading;
 use crate::format::schema;
 use crate::format::schema::Has;
 use crate::format::signs;
-use crate::lines::json_row::{JsonId, Row};
+use crate::lines::json_row::{JsonId, LineFields};
 use crate::lines::json_value::{JsonValue, Take};
 use crate::lines::jsonl;
 use crate::lines::jsonl::{Marks, Scan};
@@ -248,11 +248,11 @@ impl Places {
     }
 
     /// Returns the row that a record represents, or the reason why the record is invalid.
-    fn parse<'l>(&self, record: &'l [u8], takes: &[Take]) -> std::result::Result<Row<'l>, Rejection> {
+    fn parse<'l>(&self, record: &'l [u8], takes: &[Take]) -> std::result::Result<LineFields<'l>, Rejection> {
         let record = std::str::from_utf8(record).map_err(|error| {
             Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to()))
         })?;
-        let mut row = Row { others: vec![JsonValue::Null; self.others.len()], ..Row::default() };
+        let mut row = LineFields { others: vec![JsonValue::Null; self.others.len()], ..LineFields::default() };
         let (mut count, mut attached) = (0, 0u128);
         let read = fields(record, self.dialect, &mut |field| {
             if let Some((_, name)) = self.attached.iter().find(|(at, _)| *at == count) {

@@ -26,14 +26,14 @@ pub(super) struct Store {
     pub(super) router: Router,
     pub(super) memory: Memory,
     pub(super) file: SpillFile,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<Partition>,
     /// The number of records that writers accepted but never flushed.
     pub(super) abandoned: AtomicU64,
 }
 
 /// One partition.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct Partition {
     /// The number of bytes in chunks that may be spilled; 0 while a thread is working on the chunks.
     idle: AtomicUsize,
     rows: AtomicU64,
@@ -61,7 +61,7 @@ impl Store {
             router: spec.router(),
             memory: memory.clone(),
             file: SpillFile::new(dir, &spec.name),
-            parts: std::iter::repeat_with(Part::default).take(spec.partitions).collect(),
+            parts: std::iter::repeat_with(Partition::default).take(spec.partitions).collect(),
             abandoned: AtomicU64::new(0),
             spec,
         }
@@ -88,7 +88,7 @@ impl Store {
     }
 
     /// Adds records until the memory budget is used up, and returns the remaining records.
-    fn append_in_memory<'r>(&self, part: &Part, mut records: &'r [u8]) -> &'r [u8] {
+    fn append_in_memory<'r>(&self, part: &Partition, mut records: &'r [u8]) -> &'r [u8] {
         let mut state = part.lock();
         loop {
             if let Some(last) = state.chunks.last_mut() {
@@ -211,7 +211,7 @@ impl Drop for Store {
     }
 }
 
-impl Part {
+impl Partition {
     /// Returns the total number of records that were appended.
     pub(super) fn rows(&self) -> u64 {
         self.rows.load(Relaxed)

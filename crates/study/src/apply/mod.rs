@@ -40,7 +40,7 @@ use dupsift_engine::job::read::keep::{KeepOrder, KeepRecorder};
 use dupsift_engine::job::read::one_pass::note_again;
 use dupsift_engine::job::run_report::{CorpusReport, RemovalReport};
 use dupsift_engine::job::text_edits::TextEdits;
-use dupsift_engine::job::write::attributes::Known;
+use dupsift_engine::job::write::attributes::MarkSources;
 use dupsift_engine::job::write::corpus_files;
 use dupsift_engine::job::write::last_pass;
 use dupsift_engine::job::write::removals;
@@ -390,7 +390,7 @@ fn with_documents(
     if is_other {
         write_removed(session, stage, &decided, (&copies, &taken), &ids)?;
     }
-    let known = Known { decided: &decided, taken: &taken, copies: &copies, ids: &ids, cuts: cuts.as_ref() };
+    let known = MarkSources { decided: &decided, taken: &taken, copies: &copies, ids: &ids, cuts: cuts.as_ref() };
     corpus_files::write(session, stage, known)
 }
 

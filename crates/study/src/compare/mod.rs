@@ -35,7 +35,7 @@ use dupsift_engine::job::algorithm_state::AlgorithmState;
 use dupsift_engine::job::pair::group::Relation;
 use dupsift_engine::job::run::carry_out;
 use dupsift_engine::job::run_report::{OtherInputReport, RunReport};
-use dupsift_engine::job::story::{self, Variant, Written};
+use dupsift_engine::job::story::{self, CompleteOutput, Variant};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::session::Session;
@@ -137,7 +137,7 @@ impl Variant for Comparing<'_> {
         self.oracle.as_mut().map_or(Ok(()), |sample| sample.note(session, algorithms))
     }
 
-    fn written(&mut self, Written { session, stage, mut report, .. }: Written<'_>) -> Result<RunReport> {
+    fn written(&mut self, CompleteOutput { session, stage, mut report, .. }: CompleteOutput<'_>) -> Result<RunReport> {
         let comparison = study(session, self.options, stage, &report, self.oracle.as_ref())?;
         let json = serde_json::to_vec_pretty(&comparison).map_err(Error::table("write comparison.json"))?;
         stage.write_bytes("compare/comparison.json", &json)?;

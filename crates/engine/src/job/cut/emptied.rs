@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::job::decide::decided::{Decided, ROW, Row, each as each_removal, push_chained, push_emptied};
+use crate::job::decide::decided::{Decided, DecidedRow, ROW, each as each_removal, push_chained, push_emptied};
 use crate::job::text_edits::TextEdits;
 use crate::session::Session;
 use dupsift_core::error::Result;
@@ -133,7 +133,7 @@ pub(crate) fn add_emptied(
     for partition in 0..decided.rows.partitions() {
         let records = decided.rows.load(partition, session.engine.budget.a_thread)?;
         for at in 0..records.len() {
-            let row: &Row = records.row(at);
+            let row: &DecidedRow = records.row(at);
             let (doc, kept) = (row.doc.get(), row.kept.get());
             if doc != kept && emptied.has(kept) {
                 let instead = emptied.instead_for(doc, kept, compares).or_else(|| emptied.instead(kept));

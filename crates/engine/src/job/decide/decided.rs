@@ -15,13 +15,13 @@ use dupsift_tables::{EMPTIED, REPRESENTATIVE};
 use zerocopy::big_endian::{F32, U16, U64};
 use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// The number of bytes in a [`Row`].
-pub const ROW: usize = size_of::<Row>();
+/// The number of bytes in a [`DecidedRow`].
+pub const ROW: usize = size_of::<DecidedRow>();
 
 /// Holds a recorded removal. Rows are sorted by document number.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub struct Row {
+pub struct DecidedRow {
     /// The removed document.
     pub doc: U64,
     /// The document that is kept instead.
@@ -44,7 +44,7 @@ pub(crate) fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()>
         removal.found.map_or((0, 0.0), |(number, similarity)| (number as u16 + 1, similarity));
     let shares = removal.contained.map(Shares::of);
     let Shares { grams, numbers } = shares.unwrap_or(Shares { grams: 0.0, numbers: 0.0 });
-    let row = Row {
+    let row = DecidedRow {
         doc: removal.doc.into(),
         kept: removal.kept.into(),
         code: algorithm.into(),
@@ -65,7 +65,7 @@ const REPRESENTATIVE_CODE: u16 = u16::MAX - 1;
 
 /// Records a removal that was not caused by a pair.
 fn push_coded(writer: &mut Writer<'_>, (doc, kept): (u64, u64), code: u16) -> Result<()> {
-    let row = Row { doc: doc.into(), kept: kept.into(), code: code.into(), ..Row::new_zeroed() };
+    let row = DecidedRow { doc: doc.into(), kept: kept.into(), code: code.into(), ..DecidedRow::new_zeroed() };
     writer.push(row.as_bytes())
 }
 
@@ -150,14 +150,14 @@ pub fn each(decided: &Decided, memory_bytes: usize, mut each: impl FnMut(u64, u6
     for partition in 0..decided.rows.partitions() {
         let records = decided.rows.load(partition, memory_bytes)?;
         for at in 0..records.len() {
-            let row: &Row = records.row(at);
+            let row: &DecidedRow = records.row(at);
             each(row.doc.get(), row.kept.get())?;
         }
     }
     Ok(())
 }
 
-impl Row {
+impl DecidedRow {
     /// Returns the position of the algorithm that caused the removal, or `None` if no algorithm did.
     pub fn algorithm(&self) -> Option<usize> {
         let code = self.code.get();
@@ -166,7 +166,7 @@ impl Row {
 }
 
 /// Returns the removed document of a row, the document kept instead, and the reason.
-pub fn fate(session: &Session<'_>, row: &Row, copies: &Classes) -> (u64, u64, &'static str) {
+pub fn fate(session: &Session<'_>, row: &DecidedRow, copies: &Classes) -> (u64, u64, &'static str) {
     let (doc, kept) = (row.doc.get(), row.kept.get());
     let text = copies.representative(doc);
     let reason = match row.algorithm() {

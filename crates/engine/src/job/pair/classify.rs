@@ -21,7 +21,7 @@ use dupsift_core::row::{Pair, RelationKind};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
 /// Holds the data about documents that the rule uses.
-pub(crate) struct Known<'k> {
+pub(crate) struct StoredFacts<'k> {
     /// The data that the algorithm's check recorded for each document.
     pub evidence: &'k Evidence,
     /// The contents of documents.
@@ -34,7 +34,7 @@ pub(crate) struct Known<'k> {
     pub earlier: Option<&'k Sorted>,
 }
 
-impl Facts for Known<'_> {
+impl Facts for StoredFacts<'_> {
     fn evidence(&self, doc: u64) -> Cow<'_, [u64]> {
         self.evidence.of(doc)
     }
@@ -55,7 +55,7 @@ pub(crate) fn classify(
     label: &str,
     (rule, relating): (&Versions, &dyn TermVectors),
     pairs: &PairList,
-    known: &Known<'_>,
+    known: &StoredFacts<'_>,
 ) -> Result<(PairList, RelationsReport)> {
     let running = session.engine.clock.stage(format!("classify {label}"));
     let neighbours = Neighbours::new(session, (pairs, known.earlier), rule)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::across::Across;
-use super::classify::{Known, classify};
+use super::classify::{StoredFacts, classify};
 use super::contents::{Contents, TakingContents};
 use super::group::{Grouped, Relation, group};
 use super::links::Earlier;
@@ -13,7 +13,7 @@ use super::verify::{Wanted, asks_contents, check_pairs, documents_of, take_evide
 use crate::classes::Classes;
 use crate::engine::evidence::Evidence;
 use crate::engine::threads::Engine;
-use crate::job::algorithm_state::{AlgorithmState, Found, Met, Step, each, is_noted};
+use crate::job::algorithm_state::{AlgorithmState, FoundPairs, Met, Step, each, is_noted};
 use crate::job::pair::saved_contents::SavedContents;
 use crate::job::pair::saved_pairs::SavedPairs;
 use crate::job::read::headings::Headings;
@@ -27,7 +27,7 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
 /// Holds the data about the corpus that is available after all documents are signed.
 #[derive(Clone, Copy)]
-pub struct Corpus<'c> {
+pub struct SignedCorpus<'c> {
     /// The exact copies.
     pub copies: &'c Arc<Classes>,
     /// The view through which documents are read.
@@ -44,7 +44,7 @@ pub fn relate<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,
     algorithms: Vec<AlgorithmState<'c, Step>>,
-    corpus: Corpus<'_>,
+    corpus: SignedCorpus<'_>,
 ) -> Result<(Vec<AlgorithmState<'c, Relation>>, Contents)> {
     let said = if asks_contents(session) { saved.restore::<SavedContents>(|keys| &keys.contained)? } else { None };
     let known = said.map_or_else(|| Contents::none(corpus.copies), |said| Contents::restored(corpus.copies, said));
@@ -82,10 +82,10 @@ fn near(
     step: Step,
     earlier: Option<(&dyn Earlier, &str)>,
     report: &AlgorithmReport,
-) -> Result<Found> {
+) -> Result<FoundPairs> {
     match step {
         Step::Near(found) => Ok(found),
-        Step::Found(Found { pairs, classes, evidence }) => {
+        Step::Found(FoundPairs { pairs, classes, evidence }) => {
             let due = saved.due();
             // The final pairs are useless without the index data for the pairs from which they were computed.
             if let Some((earlier, label)) = earlier.filter(|_| due)
@@ -99,7 +99,7 @@ fn near(
                 saved.forget(|keys| &keys.algorithms[at].pairs)?;
                 saved.forget(|keys| &keys.algorithms[at].rows)?;
             }
-            Ok(Found { pairs, classes, evidence })
+            Ok(FoundPairs { pairs, classes, evidence })
         }
         Step::Rows(_) | Step::Met(_) => {
             Err(Error::Internal("the pairs of an algorithm were not found or not checked".into()))
@@ -137,7 +137,7 @@ fn verify<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,
     algorithms: Vec<AlgorithmState<'c, Step>>,
-    corpus: Corpus<'_>,
+    corpus: SignedCorpus<'_>,
     known: Contents,
 ) -> Result<(Vec<AlgorithmState<'c, Step>>, Contents)> {
     let wanted: Vec<Wanted<'_>> = algorithms.iter().map(of_candidates).collect();
@@ -158,7 +158,7 @@ fn verify<'c>(
         let earlier = links_of(session, corpus.earlier, &bound.label)?;
         let left = margin::apply(session, &bound.label, &found.pairs, margin, earlier.as_ref())?;
         report.beyond_margin = found.pairs.rows() - left.rows();
-        Ok(Step::Found(Found { pairs: left, ..found }))
+        Ok(Step::Found(FoundPairs { pairs: left, ..found }))
     });
     Ok((algorithms?, contents))
 }
@@ -186,7 +186,7 @@ fn check(
     grouped: Grouped,
     evidence: Option<Evidence>,
     report: &mut AlgorithmReport,
-) -> Result<Found> {
+) -> Result<FoundPairs> {
     let pairs = match (bound.verify_candidates(), &evidence) {
         (Some(check), Some(evidence)) => {
             let verified = check_pairs(session, bound, check, &grouped, evidence)?;
@@ -202,7 +202,7 @@ fn check(
     };
     let found = SavedPairs { report: report.clone(), pairs, classes: grouped.classes };
     let SavedPairs { pairs, classes, .. } = saved.offer(saved.due(), |keys| &keys.algorithms[at].pairs, found)?;
-    Ok(Found { pairs, classes, evidence })
+    Ok(FoundPairs { pairs, classes, evidence })
 }
 
 /// Returns the pairs of an algorithm whose candidates are not checked.
@@ -219,7 +219,7 @@ fn merge(engine: &Engine<'_>, label: &str, grouped: &Grouped) -> Result<PairList
 fn classify_all<'c>(
     session: &Session<'_>,
     algorithms: Vec<AlgorithmState<'c, Step>>,
-    corpus: Corpus<'_>,
+    corpus: SignedCorpus<'_>,
     contents: Contents,
 ) -> Result<(Vec<AlgorithmState<'c, Step>>, Contents)> {
     let mut wanted = Vec::new();
@@ -247,10 +247,10 @@ fn classify_all<'c>(
         let common = headings.common(session, corpus.copies, relating.0.titles, corpus.earlier)?;
         let earlier = links_of(session, corpus.earlier, &bound.label)?;
         let earlier = earlier.as_ref();
-        let known = Known { evidence, contents: &contents, headings, common: &common, earlier };
+        let known = StoredFacts { evidence, contents: &contents, headings, common: &common, earlier };
         let (pairs, relations) = classify(session, &bound.label, relating, &found.pairs, &known)?;
         report.relations = Some(relations);
-        Ok(Step::Found(Found { pairs, ..found }))
+        Ok(Step::Found(FoundPairs { pairs, ..found }))
     });
     Ok((algorithms?, contents))
 }

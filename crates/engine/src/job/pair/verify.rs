@@ -13,7 +13,7 @@ use super::nearest::nearest;
 use super::pair_list::PairList;
 use crate::engine::evidence::{Evidence, Taking};
 use crate::engine::threads::Engine;
-use crate::job::algorithm_state::{AlgorithmState, Found, Step};
+use crate::job::algorithm_state::{AlgorithmState, FoundPairs, Step};
 use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::recipe::bound::{Bound, Check};
@@ -71,7 +71,7 @@ pub fn verify_last<'c>(
             let pairs = check_all(session.engine, &what, check, &now.pairs, &evidence, count)?;
             running.end(now.pairs.rows(), pairs.rows(), pairs.bytes());
             report.undecided += undecided.into_inner();
-            Ok(Step::Found(Found { pairs, ..now }))
+            Ok(Step::Found(FoundPairs { pairs, ..now }))
         })
     });
     Ok((algorithms.collect::<Result<_>>()?, contents))

@@ -12,7 +12,7 @@ use crate::session::Session;
 use dupsift_algorithms::algorithm::{FeatureKind, Stats};
 use dupsift_algorithms::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableParts};
 use dupsift_algorithms::corpus::{encode_count, snapshot};
-use dupsift_algorithms::steps::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
+use dupsift_algorithms::steps::count::{LEAST_FEATURES, LEAST_WORDS, WordCounts, sum};
 use dupsift_core::error::Result;
 use dupsift_core::hash::hash64;
 use dupsift_spill::shuffle::{Order, Shuffle, Sorted, Spec, Writer};
@@ -59,7 +59,7 @@ pub struct Counting<'j> {
 
 /// Holds the counting state of one thread.
 pub struct CountingThread<'w> {
-    tally: Tally<'w>,
+    tally: WordCounts<'w>,
     words: Option<Writer<'w>>,
     features: Option<Writer<'w>>,
     forward: Option<ForwardThread<'w>>,
@@ -88,7 +88,7 @@ impl<'j> Counting<'j> {
         // If words are saved, the rest of the thread's memory holds their spellings.
         let memory = self.session.engine.budget.a_thread / 4 * if self.forward.is_some() { 3 } else { 4 };
         CountingThread {
-            tally: Tally::new(self.stats, &self.kinds, memory),
+            tally: WordCounts::new(self.stats, &self.kinds, memory),
             words: self.words.as_ref().map(Shuffle::writer),
             features: self.features.as_ref().map(Shuffle::writer),
             forward: self.forward.as_ref().map(ForwardWriter::thread),
@@ -135,7 +135,7 @@ impl<'j> Counting<'j> {
         self.drain_features(tally, features)
     }
 
-    fn drain_features(&self, tally: &mut Tally<'_>, features: &mut Option<Writer<'_>>) -> Result<()> {
+    fn drain_features(&self, tally: &mut WordCounts<'_>, features: &mut Option<Writer<'_>>) -> Result<()> {
         if tally.features.as_ref().is_some_and(Counts::is_full) {
             drain(&mut tally.features, features)?;
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::headings::Headings;
 use super::keep::{KeepOrder, KeepRecorder};
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
-use crate::job::read::keep_column::Tally;
+use crate::job::read::keep_column::ValueCounts;
 use crate::reading::parts::{Bytes, put};
 use crate::reading::scopes::Noted;
 use crate::reading::source_values::{SourceRecorder, SourceValues};
@@ -104,12 +104,12 @@ impl<'j> ColumnRecorders<'j> {
     }
 
     /// Returns the tallies of the values in `--keep` columns; see [`ColumnRecorders::add_tallies`].
-    pub(crate) fn tallies(&self) -> Vec<Tally> {
+    pub(crate) fn tallies(&self) -> Vec<ValueCounts> {
         self.keep.tallies()
     }
 
     /// Adds the tallies from [`ColumnRecorders::tallies`] for another part of the corpus.
-    pub(crate) fn add_tallies(&self, tallies: &[Tally]) {
+    pub(crate) fn add_tallies(&self, tallies: &[ValueCounts]) {
         self.keep.add_tallies(tallies);
     }
 

@@ -9,7 +9,7 @@ use super::copies;
 use super::document_columns::{ColumnRecorders, DocumentColumns};
 use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter, Merge, Recorder};
 use crate::engine::threads::Engine;
-use crate::job::read::keep_column::Tally;
+use crate::job::read::keep_column::ValueCounts;
 use crate::reading::content_hashes::{self, Sum};
 use crate::reading::document::View;
 use crate::reading::parts::Bytes;
@@ -262,12 +262,12 @@ impl<'j> Intake<'j> {
     }
 
     /// Returns the tallies of the values in `--keep` columns; see [`Intake::add_tallies`].
-    pub fn tallies(&self) -> Vec<Tally> {
+    pub fn tallies(&self) -> Vec<ValueCounts> {
         self.columns.tallies()
     }
 
     /// Adds the tallies from [`Intake::tallies`] for another part of the corpus.
-    pub fn add_tallies(&self, tallies: &[Tally]) {
+    pub fn add_tallies(&self, tallies: &[ValueCounts]) {
         self.columns.add_tallies(tallies);
     }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::engine::threads::Engine;
-use crate::job::read::keep_column::{Tally, Tallying, note, parts};
+use crate::job::read::keep_column::{Tallying, ValueCounts, note, parts};
 use crate::options::Keep;
 use crate::reading::parts::{Bytes, put};
 use crate::session::Session;
@@ -183,12 +183,12 @@ impl<'j> KeepRecorder<'j> {
     }
 
     /// Returns the tally of each column's values, if the order uses columns.
-    pub fn tallies(&self) -> Vec<Tally> {
+    pub fn tallies(&self) -> Vec<ValueCounts> {
         self.columns.iter().flat_map(|columns| columns.tallies.iter().map(Tallying::sum)).collect()
     }
 
     /// Adds the tallies from [`KeepRecorder::tallies`] for another part of the corpus.
-    pub fn add_tallies(&self, tallies: &[Tally]) {
+    pub fn add_tallies(&self, tallies: &[ValueCounts]) {
         let known = self.columns.iter().flat_map(|columns| &columns.tallies);
         known.zip(tallies).for_each(|(known, more)| known.add(*more));
     }
@@ -226,7 +226,7 @@ impl<'j> KeepRecorder<'j> {
             "length" => Compared::Length,
             "doc" => Compared::Doc,
             name => {
-                let by_values = tallies.next().is_none_or(Tally::is_of_numbers);
+                let by_values = tallies.next().is_none_or(ValueCounts::is_of_numbers);
                 let is_of_numbers = compared_as.get(name).map_or(by_values, |known| known == AS_NUMBERS);
                 Compared::Column { name: name.to_owned(), is_of_numbers }
             }

@@ -35,7 +35,7 @@ const MIXED_SHARE: u64 = 10;
 
 /// Counts the values of a column by kind, in the rows read so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Tally {
+pub struct ValueCounts {
     /// The number of values that are numbers.
     pub numbers: u64,
     /// The number of numeric values without a text form: fractions, times and booleans from typed columns.
@@ -46,7 +46,7 @@ pub struct Tally {
     pub broken: u64,
 }
 
-impl Tally {
+impl ValueCounts {
     /// Returns whether the column is compared as numbers.
     pub(crate) fn is_of_numbers(&self) -> bool {
         self.numbers >= self.texts
@@ -84,15 +84,15 @@ pub(crate) struct Tallying {
 
 impl Tallying {
     /// Returns the sum so far.
-    pub(crate) fn sum(&self) -> Tally {
+    pub(crate) fn sum(&self) -> ValueCounts {
         let [numbers, typed, texts, broken] =
             [&self.numbers, &self.typed, &self.texts, &self.broken].map(|count| count.load(Relaxed));
-        Tally { numbers, typed, texts, broken }
+        ValueCounts { numbers, typed, texts, broken }
     }
 
     /// Adds the tally of additional rows.
-    pub(crate) fn add(&self, other: Tally) {
-        let Tally { numbers, typed, texts, broken } = other;
+    pub(crate) fn add(&self, other: ValueCounts) {
+        let ValueCounts { numbers, typed, texts, broken } = other;
         let counts = [(&self.numbers, numbers), (&self.typed, typed), (&self.texts, texts), (&self.broken, broken)];
         counts.into_iter().for_each(|(count, more)| _ = count.fetch_add(more, Relaxed));
     }
@@ -109,7 +109,7 @@ impl Recorder for Tallying {
 pub struct Noted {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    tally: Tally,
+    tally: ValueCounts,
 }
 
 impl Noted {
@@ -120,7 +120,7 @@ impl Noted {
     }
 
     /// Returns the tally of the values.
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> ValueCounts {
         self.tally
     }
 
@@ -354,7 +354,7 @@ mod tests {
             note("score", Some(&array), array.len()).expect("an order").tally()
         };
         let scores = tally(&["10", "9", "-", "NaN", "1e2"]);
-        assert_eq!(scores, Tally { numbers: 3, typed: 0, texts: 1, broken: 0 });
+        assert_eq!(scores, ValueCounts { numbers: 3, typed: 0, texts: 1, broken: 0 });
         assert_eq!((scores.is_of_numbers(), scores.lost()[0]), (true, ("not a number", 1)));
         let dates = tally(&["2024-01-02", "2023-01-02", "2022"]);
         assert_eq!((dates.is_of_numbers(), dates.lost()[0]), (false, ("not text", 0)));
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!([tally(&few).warning("title"), scores.warning("score")], [None, None]);
         let sum = Tallying::default();
         sum.add(dates);
-        sum.add(Tally { numbers: 1, typed: 1, ..Tally::default() });
+        sum.add(ValueCounts { numbers: 1, typed: 1, ..ValueCounts::default() });
         assert_eq!(sum.sum().lost()[0], ("not a number", 2));
         let sum = Tallying::default();
         sum.add(dates);
@@ -408,7 +408,7 @@ mod tests {
     fn nulls_have_no_type_and_lists_no_order() {
         let nothing: [ArrayRef; 2] = [Arc::new(NullArray::new(2)), Arc::new(Int64Array::from(vec![None, None]))];
         for array in &nothing {
-            assert_eq!(note("date", Some(array), 2).expect("nulls").tally(), Tally::default());
+            assert_eq!(note("date", Some(array), 2).expect("nulls").tally(), ValueCounts::default());
         }
         assert_eq!(note("date", None, 2).expect("no column").row(1), [0]);
         let bytes: ArrayRef = Arc::new(BinaryArray::from(vec![&b"b"[..], b"\xFF"]));

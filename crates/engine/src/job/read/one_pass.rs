@@ -14,7 +14,7 @@ use super::sign::{SignTallies, SignedRows, Signing, rows, spilled};
 use crate::classes::Classes;
 use crate::engine::checkpoints::{Merge, PartialReader, Recorder};
 use crate::job::saved::{Partials, SavedState};
-use crate::matching::meeting::{Keys, Meeting, MeetingKeys};
+use crate::matching::meeting::{Meeting, MeetingKeys, RecordedKeys};
 use crate::reading::document::View;
 use crate::reading::read::{PagesSoFar, Restless, Rests};
 use crate::session::Session;
@@ -261,7 +261,7 @@ pub(crate) struct FirstResult {
     /// The signature rows of each algorithm.
     pub signed: Vec<SignedRows>,
     /// The keys that match documents with their copies in the index, if the run uses an index.
-    pub copy_keys: Option<Keys>,
+    pub copy_keys: Option<RecordedKeys>,
 }
 
 impl FirstPass<'_> {

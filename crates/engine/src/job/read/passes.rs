@@ -17,7 +17,7 @@ use crate::job::read::saved_rows::SavedRows;
 use crate::job::read_back::{Frozen, digest};
 use crate::job::saved::{FIRST, Made, Partials, RECALL, SECOND, SavedState};
 use crate::matching::indexed::IndexedNumbers;
-use crate::matching::meeting::{Keys, Meeting, Numbered};
+use crate::matching::meeting::{Meeting, Numbered, RecordedKeys};
 use crate::reading::document::View;
 use crate::reading::forward::Forward;
 use crate::reading::purified_store::KeptPages;
@@ -41,7 +41,7 @@ pub struct Stored {
     /// The label of the algorithm.
     pub label: String,
     /// The keys by which the algorithm matches documents.
-    pub keys: Keys,
+    pub keys: RecordedKeys,
     /// The pairs that an earlier process recorded, if the pairs of the algorithm are already final.
     pub noted: Option<Sorted>,
 }
@@ -65,7 +65,7 @@ pub(crate) struct First<'n> {
     /// The index entries of the algorithms, if the run uses an index.
     pub stored: Vec<Stored>,
     /// The keys that match documents with their copies in the index, if the run uses an index.
-    pub copy_keys: Option<Keys>,
+    pub copy_keys: Option<RecordedKeys>,
 }
 
 /// Holds the inputs that are available before the first pass.
@@ -134,7 +134,7 @@ struct FirstStates<'n> {
     algorithms: Vec<Placed<'n>>,
     unsigned: Vec<Unsigned<'n>>,
     stored: Vec<Stored>,
-    copy_keys: Option<Keys>,
+    copy_keys: Option<RecordedKeys>,
 }
 
 impl<'n> FirstStates<'n> {
@@ -146,7 +146,7 @@ impl<'n> FirstStates<'n> {
         let states = FirstStates::restore_each(passes, before, meeting.is_some())?;
         let Some(meeting) = meeting else { return Ok(states) };
         let Passes { session, saved } = passes;
-        let copy_keys = saved.restore::<Keys>(|keys| &keys.copy_keys)?;
+        let copy_keys = saved.restore::<RecordedKeys>(|keys| &keys.copy_keys)?;
         let indexed = saved.restore::<IndexedNumbers>(|keys| &keys.indexed)?;
         match (copy_keys, indexed) {
             (Some(copy_keys), Some(IndexedNumbers(numbers))) if states.missing(passes).is_nothing() => {
@@ -414,7 +414,7 @@ impl Passes<'_> {
 
     /// Restores the index entry of an algorithm in this state. Returns `None` if part of the entry was not saved.
     fn restore_stored(self, at: usize, bound: &Bound<'_>, now: &Step) -> Result<Option<Stored>> {
-        let Some(keys) = self.saved.restore::<Keys>(|keys| &keys.algorithms[at].keys)? else { return Ok(None) };
+        let Some(keys) = self.saved.restore::<RecordedKeys>(|keys| &keys.algorithms[at].keys)? else { return Ok(None) };
         let asks = matches!(now, Step::Near(_)) && is_noted(bound);
         let noted = if asks { self.saved.restore::<Sorted>(|keys| &keys.algorithms[at].noted)? } else { None };
         let is_whole = noted.is_some() == asks;

@@ -15,7 +15,7 @@ use crate::engine::progress::Unit;
 use crate::engine::threads::Engine;
 use crate::job::saved::{Partials, SavedState};
 use crate::reading::document::View;
-use crate::reading::forward::{Forward, Part, Place, damaged};
+use crate::reading::forward::{Forward, ForwardPart, Place, damaged};
 use crate::reading::read::in_turns;
 use dupsift_algorithms::corpus::{CorpusStats, Words};
 use dupsift_core::error::Result;
@@ -69,7 +69,7 @@ pub(crate) fn sign(
 fn words<'w>(
     from: &'w Forward,
     engine: &Engine<'_>,
-    parts: &[Part],
+    parts: &[ForwardPart],
     stats: &'w CorpusStats,
 ) -> Result<Vec<(usize, Words<'w>)>> {
     let words = engine.work(
@@ -231,7 +231,7 @@ fn documents(signed: &[Signed]) -> Vec<Range<u64>> {
 
 /// Groups parts so that the words of one group can be held in memory together. `many` limits the number of parts in a group, and `bytes`
 /// limits the size of a group. A single part may exceed this size.
-fn together(parts: &[Part], many: usize, bytes: usize) -> Vec<&[Part]> {
+fn together(parts: &[ForwardPart], many: usize, bytes: usize) -> Vec<&[ForwardPart]> {
     let mut all = Vec::new();
     let mut rest = parts;
     while !rest.is_empty() {

@@ -7,11 +7,11 @@ use crate::engine::checkpoints::{Merge, Recorder};
 use crate::engine::evidence::{Evidence, Taking, let_go};
 use crate::engine::sketches::SketchFile;
 use crate::job::timing::{Sample, Timed};
-use crate::matching::meeting::{Keys, MeetingKeys, Numbered};
+use crate::matching::meeting::{MeetingKeys, Numbered, RecordedKeys};
 use crate::session::Session;
 use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::prefilter::Prefilter;
-use dupsift_algorithms::steps::sign::{Tally, encode, sign};
+use dupsift_algorithms::steps::sign::{SignedCounts, encode, sign};
 use dupsift_core::error::Result;
 use dupsift_core::row::{Row, RowLayout, Signatures};
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
@@ -30,14 +30,14 @@ pub struct SignedRows {
     /// The sketches of the documents, if the algorithm keeps any.
     pub sketches: Option<SketchFile>,
     /// The keys by which the algorithm matches documents with indexed documents, if the run uses an index.
-    pub keys: Option<Box<Keys>>,
+    pub keys: Option<Box<RecordedKeys>>,
 }
 
 /// Counts documents for one algorithm. Each exact copy is counted.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct SignTally {
     /// The number of documents with a signature, and the number of documents without a signature.
-    pub documents: Tally,
+    pub documents: SignedCounts,
     /// The number of rows that the prefilter dropped.
     pub prefiltered: u64,
     /// The signing time of this algorithm alone.
@@ -164,7 +164,7 @@ impl<'s> Signing<'s> {
     }
 
     /// Ends the recording of match keys. Returns the keys of exact copies and the keys of each algorithm.
-    pub(crate) fn close_keys(&mut self) -> Result<(Option<Keys>, Vec<Option<Keys>>)> {
+    pub(crate) fn close_keys(&mut self) -> Result<(Option<RecordedKeys>, Vec<Option<RecordedKeys>>)> {
         let finish = |keys: Option<MeetingKeys>| keys.map(MeetingKeys::finish).transpose();
         let copies = finish(self.copy_keys.take())?;
         let keys = self.outputs.iter_mut().map(|output| finish(output.keys.take()));
@@ -245,10 +245,10 @@ impl<'s> Signing<'s> {
     }
 
     /// Works like `finish`, but must be called after [`Signing::close_keys`].
-    pub(crate) fn finish_with(self, tallies: SignTallies, keys: Vec<Option<Keys>>) -> Result<Vec<SignedRows>> {
+    pub(crate) fn finish_with(self, tallies: SignTallies, keys: Vec<Option<RecordedKeys>>) -> Result<Vec<SignedRows>> {
         let SignTallies(mut tallies) = tallies;
         tallies.resize(self.bound.len(), SignTally::default());
-        let rows = |((output, tally), keys): ((Output, SignTally), Option<Keys>)| {
+        let rows = |((output, tally), keys): ((Output, SignTally), Option<RecordedKeys>)| {
             Ok(SignedRows {
                 layout: output.layout,
                 rows: output.rows.finish()?,

@@ -58,7 +58,7 @@ pub struct AlgorithmKeys {
 
 /// Holds the keys of a run.
 #[derive(Clone, Debug)]
-pub struct Keys {
+pub struct RunKeys {
     /// The key of the row records.
     pub notes: Key,
     /// The key of the exact copies.
@@ -81,7 +81,7 @@ pub struct Keys {
     pub algorithms: Vec<AlgorithmKeys>,
 }
 
-impl Keys {
+impl RunKeys {
     /// Returns the keys of a run over the files of `source` that are not in `left_out`. `words` is [`dupsift_text::Pipeline::identity`],
     /// and `matched` identifies the index that the corpus is matched against.
     ///
@@ -94,7 +94,7 @@ impl Keys {
         left_out: &BTreeMap<PathBuf, String>,
         plan: &Plan,
         (frozen, matched): (Option<&Frozen>, Option<&str>),
-    ) -> Result<Keys> {
+    ) -> Result<RunKeys> {
         let recipe = &options.recipe;
         let mut corpus = String::new();
         for file in source.files.iter().filter(|file| !left_out.contains_key(&file.path)) {
@@ -129,7 +129,7 @@ impl Keys {
         let pairs: Vec<&str> = algorithms.iter().map(|algorithm| algorithm.near.hash.as_str()).collect();
         let contained = Key::new("contained".into(), &pairs);
         let (letters, removals) = (format!("{:?}", recipe.text.letters()), values(Affects::Removals));
-        Ok(Keys {
+        Ok(RunKeys {
             cut: Key::new("repeated passages".into(), &[&notes.hash, &contained.hash, &letters, &removals]),
             contained,
             algorithms,
@@ -149,7 +149,7 @@ impl Keys {
         let algorithms = algorithms.flat_map(|AlgorithmKeys { model, rows, keys, pairs, noted, near }| {
             [model, keys, rows, pairs, noted, near]
         });
-        let Keys { pages, notes, copies, counts, words, copy_keys, indexed, .. } = self;
+        let RunKeys { pages, notes, copies, counts, words, copy_keys, indexed, .. } = self;
         [pages, notes, copies, counts, words, copy_keys, indexed]
             .into_iter()
             .chain(algorithms)
@@ -239,7 +239,7 @@ mod tests {
 
     impl Place {
         /// Returns the keys of a run with this option, over a corpus of one document.
-        fn keys(&self, given: Option<(&str, Value)>) -> Keys {
+        fn keys(&self, given: Option<(&str, Value)>) -> RunKeys {
             let name = |name: &str| self.folder.path().join(name).display().to_string();
             let mut settings = Settings::default();
             // `seed` needs `sample`, and `chain` needs `remove-if`.
@@ -252,7 +252,7 @@ mod tests {
             let plain = resolve(vec![name("corpus.jsonl")], &plain(&name("out"))).unwrap();
             let source = look(&plain, &AtomicBool::new(false)).unwrap().source;
             let plan = Plan::new(&options.recipe, 1, options.resources.prefilter, false).unwrap();
-            Keys::new(&options, &source, "words", &BTreeMap::new(), &plan, (None, None)).unwrap()
+            RunKeys::new(&options, &source, "words", &BTreeMap::new(), &plan, (None, None)).unwrap()
         }
     }
 
@@ -271,7 +271,7 @@ mod tests {
         for option in OPTIONS.iter().filter(|option| option.field.is_some() && option.affects != Affects::Identified) {
             let name = option.name;
             let after = place.keys(Some((name, another(option, place.folder.path()))));
-            let stages = |keys: &Keys| {
+            let stages = |keys: &RunKeys| {
                 let algorithm = &keys.algorithms[0];
                 [&keys.copies, &keys.notes, &keys.counts, &algorithm.rows, &algorithm.pairs, &keys.contained, &keys.cut]
                     .map(|key| key.hash.clone())

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use bytesize::ByteSize;
 
-use super::keys::Keys;
+use super::keys::RunKeys;
 use crate::engine::checkpoints::{
     Checkpoint, CheckpointWriter, Checkpoints, Kept, Key, Left, PartialReader, PartialWriter,
 };
@@ -33,7 +33,7 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
     }
     let pipeline = Pipeline::new(&options.recipe.text)?;
     // If an input was replaced, the error is reported when the input is read.
-    let Ok(keys) = Keys::new(options, source, &pipeline.identity(), &left.known_bad(), plan, (None, None)) else {
+    let Ok(keys) = RunKeys::new(options, source, &pipeline.identity(), &left.known_bad(), plan, (None, None)) else {
         return Ok(None);
     };
     let partials = partials_left(&left, &keys, plan);
@@ -54,7 +54,7 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
 
 /// Returns the keys of the partial checkpoints from which the first and second passes would resume if they had to produce all missing
 /// results.
-fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
+fn partials_left(left: &Left, keys: &RunKeys, plan: &Plan) -> Vec<Key> {
     let has = |key: &Key| left.of_keys([key].into_iter()).is_some();
     let waits = |at: &usize| {
         ![&keys.algorithms[*at].rows, &keys.algorithms[*at].pairs, &keys.algorithms[*at].near].into_iter().any(has)
@@ -118,7 +118,7 @@ impl Partials {
     }
 
     /// Returns the key of partial checkpoint number `at`, counted from 0.
-    fn key(&self, keys: &Keys, at: u64) -> Key {
+    fn key(&self, keys: &RunKeys, at: u64) -> Key {
         let lines = self.lines.get_or_init(|| {
             let Made { notes, copies, counts, algorithms, knows_pages } = &self.made;
             let some = [(notes, &keys.notes), (copies, &keys.copies), (counts, &keys.counts), (counts, &keys.words)];
@@ -137,7 +137,7 @@ pub struct SavedState<'j> {
     plan: &'j Plan,
     frozen: Option<&'j Frozen>,
     checkpoints: &'j Checkpoints<'j>,
-    keys: OnceLock<Keys>,
+    keys: OnceLock<RunKeys>,
 }
 
 impl<'j> SavedState<'j> {
@@ -156,7 +156,7 @@ impl<'j> SavedState<'j> {
         self.plan
     }
 
-    fn keys(&self) -> Result<&Keys> {
+    fn keys(&self) -> Result<&RunKeys> {
         if let Some(keys) = self.keys.get() {
             return Ok(keys);
         }
@@ -164,7 +164,7 @@ impl<'j> SavedState<'j> {
             let Session { options, source, pipeline, .. } = self.session;
             let matched = self.checkpoints.matched();
             let known = (self.frozen, matched.as_deref());
-            Keys::new(options, source, &pipeline.identity(), &BTreeMap::new(), self.plan, known)?
+            RunKeys::new(options, source, &pipeline.identity(), &BTreeMap::new(), self.plan, known)?
         };
         Ok(self.keys.get_or_init(|| keys))
     }
@@ -178,7 +178,7 @@ impl<'j> SavedState<'j> {
     ///
     /// # Errors
     /// Returns an error if an input cannot be read.
-    pub fn has(&self, key: impl Fn(&Keys) -> &Key) -> Result<bool> {
+    pub fn has(&self, key: impl Fn(&RunKeys) -> &Key) -> Result<bool> {
         let Some(checkpoints) = self.there() else { return Ok(false) };
         Ok(checkpoints.has(key(self.keys()?)))
     }
@@ -190,7 +190,7 @@ impl<'j> SavedState<'j> {
     /// Returns an error if the disk cannot be read or is full, and any error from `work`.
     pub fn step<T: Checkpoint>(
         &self,
-        key: impl Fn(&Keys) -> &Key + Copy,
+        key: impl Fn(&RunKeys) -> &Key + Copy,
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         match self.restore(key)? {
@@ -206,7 +206,7 @@ impl<'j> SavedState<'j> {
     ///
     /// # Errors
     /// Returns an error if the disk cannot be read.
-    pub fn restore<T: Checkpoint>(&self, key: impl Fn(&Keys) -> &Key) -> Result<Option<T>> {
+    pub fn restore<T: Checkpoint>(&self, key: impl Fn(&RunKeys) -> &Key) -> Result<Option<T>> {
         let Some(checkpoints) = self.there() else { return Ok(None) };
         checkpoints.restore(self.session.engine, self.session.documents(), key(self.keys()?))
     }
@@ -225,7 +225,7 @@ impl<'j> SavedState<'j> {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn offer<T: Checkpoint>(&self, due: bool, key: impl Fn(&Keys) -> &Key, mut value: T) -> Result<T> {
+    pub fn offer<T: Checkpoint>(&self, due: bool, key: impl Fn(&RunKeys) -> &Key, mut value: T) -> Result<T> {
         if due && !self.checkpoints.has(key(self.keys()?)) {
             self.made_of_all();
             self.checkpoints.save(self.session.engine, key(self.keys()?), &mut value)?;
@@ -237,7 +237,7 @@ impl<'j> SavedState<'j> {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn save<T: Checkpoint>(&self, key: impl Fn(&Keys) -> &Key, mut value: T) -> Result<()> {
+    pub fn save<T: Checkpoint>(&self, key: impl Fn(&RunKeys) -> &Key, mut value: T) -> Result<()> {
         self.made_of_all();
         self.checkpoints.save(self.session.engine, key(self.keys()?), &mut value)
     }
@@ -251,7 +251,7 @@ impl<'j> SavedState<'j> {
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
-    pub fn forget(&self, key: impl Fn(&Keys) -> &Key) -> Result<()> {
+    pub fn forget(&self, key: impl Fn(&RunKeys) -> &Key) -> Result<()> {
         let Some(checkpoints) = self.there() else { return Ok(()) };
         checkpoints.forget(key(self.keys()?))
     }

@@ -66,7 +66,7 @@ impl Marks {
 
 /// Holds the data from which the marks are computed.
 #[derive(Clone, Copy)]
-pub struct Known<'k> {
+pub struct MarkSources<'k> {
     /// The removal decisions.
     pub decided: &'k Decided,
     /// The data recorded about the rows.
@@ -93,7 +93,7 @@ impl<'c> ClusterColumns<'c> {
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.
-    pub fn new(session: &Session<'_>, known: Known<'c>) -> Result<Option<ClusterColumns<'c>>> {
+    pub fn new(session: &Session<'_>, known: MarkSources<'c>) -> Result<Option<ClusterColumns<'c>>> {
         let (add, components) = (session.options.output.add, known.decided.components.as_ref());
         let Some(components) = components.filter(|_| !add.is_none()) else { return Ok(None) };
         let sources = match &known.taken.columns.sources {
@@ -146,7 +146,7 @@ fn files_in_clusters(session: &Session<'_>, clusters: &Components) -> Result<Num
 }
 
 /// Writes one table per file.
-pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<FolderReport> {
+pub fn write(session: &Session<'_>, stage: &Stage, known: MarkSources<'_>) -> Result<FolderReport> {
     let Some(components) = &known.decided.components else { return Ok(FolderReport::default()) };
     let running = session.engine.clock.stage("write attributes/");
     let marks = Marks::new(session, known.decided, known.copies, &known.taken.rejected)?;
@@ -226,7 +226,7 @@ fn push(
     doc: u64,
     marks: &Marks,
     (components, sources): (&Components, Option<&Numbers>),
-    known: Known<'_>,
+    known: MarkSources<'_>,
 ) -> Result<()> {
     let (removed, reason) = marks.of(doc);
     let kept = marks.kept.get(doc).checked_sub(1).unwrap_or(doc);

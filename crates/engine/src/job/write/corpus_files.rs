@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::attributes::{self, ClusterColumns, Known};
+use super::attributes::{self, ClusterColumns, MarkSources};
 use crate::job::decide::decided::Decided;
 use crate::job::run_report::{CorpusReport, FolderReport};
 use crate::job::text_edits::TextEdits;
@@ -150,7 +150,7 @@ pub fn check_editing(options: &RunOptions, source: &Source, option: &'static str
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<CorpusReport> {
+pub fn write(session: &Session<'_>, stage: &Stage, known: MarkSources<'_>) -> Result<CorpusReport> {
     write_by(session, stage, (known.decided, &known.taken.rejected), known.cuts, Some(known))
 }
 
@@ -164,7 +164,7 @@ pub fn write_by(
     stage: &Stage,
     (decided, rejected): (&Decided, &Rejected),
     cuts: Option<&TextEdits>,
-    known: Option<Known<'_>>,
+    known: Option<MarkSources<'_>>,
 ) -> Result<CorpusReport> {
     let fates = Fates::new(session, decided, rejected)?;
     let (all, removed, rejected) = (session.rows(), fates.removed.count(), fates.rejected.count());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::attributes::Known;
+use super::attributes::MarkSources;
 use super::corpus_files;
 use super::describe;
 use super::last_pass;
@@ -10,7 +10,7 @@ use super::pairs;
 use super::passages;
 use super::removals;
 use super::stored_texts;
-use super::tables::{Expanded, Tables, Written};
+use super::tables::{Expanded, TableCounts, Tables};
 use crate::classes::Classes;
 use crate::job::algorithm_state::{AlgorithmState, each};
 use crate::job::decide;
@@ -34,7 +34,7 @@ use dupsift_spill::shuffle::AtomicBits;
 
 /// Holds the data about the corpus.
 #[derive(Clone, Copy)]
-pub struct Corpus<'c> {
+pub struct OutputCorpus<'c> {
     /// The data recorded about the rows.
     pub taken: &'c Taken,
     /// The exact copies.
@@ -72,9 +72,9 @@ pub fn decide<'d>(
     saved: &SavedState<'_>,
     algorithms: Vec<AlgorithmState<'d, Relation>>,
     contents: Contents,
-    corpus: Corpus<'_>,
+    corpus: OutputCorpus<'_>,
 ) -> Result<Decisions<'d>> {
-    let Corpus { taken, copies, view, .. } = corpus;
+    let OutputCorpus { taken, copies, view, .. } = corpus;
     let shown = Arc::new(AtomicBits::new(session.engine.dir, "shown", session.documents() as usize)?);
     let alike = Alike::new(session, copies)?;
     let algorithms = each(algorithms, |bound, relation, report| {
@@ -105,9 +105,9 @@ pub fn write(
     saved: &SavedState<'_>,
     decisions: Decisions<'_>,
     edits: Option<(TextEdits, CutReport)>,
-    corpus: Corpus<'_>,
+    corpus: OutputCorpus<'_>,
 ) -> Result<(RunReport, Option<Decided>)> {
-    let Corpus { taken, copies, view: _, stats, tables, models, losses } = corpus;
+    let OutputCorpus { taken, copies, view: _, stats, tables, models, losses } = corpus;
     let Decisions { mut algorithms, ids, mut decided, contents, rejected } = decisions;
     let (cuts, cut) = edits.unzip();
     let looked_at = decided.as_mut().and_then(|decided| decided.looked_at.take());
@@ -130,7 +130,7 @@ pub fn write(
     let written = tables.write(session, stage)?;
     note(&mut algorithms, &written);
     cuts.as_ref().map_or(Ok(()), |cuts| passages::write(session, stage, cuts, &ids))?;
-    let known = |decided| Known { decided, taken, copies, ids: &ids, cuts: cuts.as_ref() };
+    let known = |decided| MarkSources { decided, taken, copies, ids: &ids, cuts: cuts.as_ref() };
     let decisions = decided.as_ref().filter(|_| !session.options.output.corpus.is_none()).map(known);
     let copied = decisions.map(|known| corpus_files::write(session, stage, known)).transpose()?;
     let stored = decided.as_ref().filter(|_| session.options.output.keep_texts);
@@ -177,7 +177,7 @@ fn rejected_by_file(session: &Session<'_>, taken: &Taken, shown: &AtomicBits) ->
 }
 
 /// Records how many rows the tables of each algorithm contain.
-fn note(algorithms: &mut [AlgorithmState<'_, Expanded>], written: &Written) {
+fn note(algorithms: &mut [AlgorithmState<'_, Expanded>], written: &TableCounts) {
     for ((AlgorithmState { report, .. }, pairs), counts) in
         algorithms.iter_mut().zip(&written.pairs).zip(&written.clusters)
     {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::classes::Classes;
-use crate::job::decide::decided::{Decided, Row, fate};
+use crate::job::decide::decided::{Decided, DecidedRow, fate};
 use crate::job::pair::contents::Shares;
 use crate::job::text_edits::TextEdits;
 use crate::reading::ids::Ids;
@@ -63,7 +63,7 @@ struct ReadBack {
     shares: Option<Shares>,
 }
 
-fn read_back(session: &Session<'_>, row: &Row, decided: &Decided, copies: &Classes) -> ReadBack {
+fn read_back(session: &Session<'_>, row: &DecidedRow, decided: &Decided, copies: &Classes) -> ReadBack {
     let (doc, kept, reason) = fate(session, row, copies);
     let algorithm = row.algorithm();
     let looked_at = || Shares { grams: row.grams.get(), numbers: row.numbers.get() };

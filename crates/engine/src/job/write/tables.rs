@@ -65,7 +65,7 @@ pub struct Tables<'t> {
 
 /// Holds the counts of the written tables.
 #[derive(Clone, Debug, Default)]
-pub struct Written {
+pub struct TableCounts {
     /// The number of rows in the pair table of each algorithm, and the number of these pairs whose documents share a template.
     pub pairs: Vec<[u64; 2]>,
     /// The cluster counts of each algorithm.
@@ -84,15 +84,15 @@ const A_TABLE_OF_LONG_IDS: u64 = 160 << 20;
 
 impl Tables<'_> {
     /// Writes all tables.
-    pub fn write(&self, session: &Session<'_>, stage: &Stage) -> Result<Written> {
+    pub fn write(&self, session: &Session<'_>, stage: &Stage) -> Result<TableCounts> {
         let running = session.engine.clock.stage("write tables");
         let count = self.algorithms.len();
-        let written = Mutex::new(Written {
+        let written = Mutex::new(TableCounts {
             pairs: vec![[0; 2]; count],
             clusters: vec![ClusterCounts::default(); count],
-            ..Written::default()
+            ..TableCounts::default()
         });
-        let note = |rows: u64, bytes: u64, then: &dyn Fn(&mut Written)| {
+        let note = |rows: u64, bytes: u64, then: &dyn Fn(&mut TableCounts)| {
             let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
             written.rows += rows;
             written.bytes += bytes;
