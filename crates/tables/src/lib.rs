@@ -40,7 +40,6 @@ pub mod removal;
 pub mod term;
 pub mod utf8;
 mod views;
-pub mod weighed;
 
 pub use attribute::{AttributeBuilder, AttributeExtras, AttributeRow, attribute_schema};
 pub use category::{CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, categories_found, category_schema};
@@ -56,7 +55,8 @@ pub use id::{Id, IdKind, IdRef, IdType, IdsSeen};
 pub use id_column::{IdBuilder, IdBytes};
 pub use judged::{JudgedBuilder, judged_schema};
 pub use listed::{
-    LISTED_PAIR_COLUMNS, LISTED_REMOVAL_COLUMNS, ListedPair, ListedRemoval, listed_id, listed_pairs, listed_removals,
+    LISTED_PAIR_COLUMNS, LISTED_REMOVAL_COLUMNS, ListedPair, ListedRemoval, PAIR_FACT_COLUMNS, listed_id, listed_pairs,
+    listed_removals,
 };
 pub use look_up::{
     COPY_LOOK_UP_COLUMNS, FoundPair, FoundRemoval, PAIR_LOOK_UP_COLUMNS, PARTNER_COLUMNS, PairSearch,
@@ -77,7 +77,6 @@ pub use removal::{
 pub use term::{TERM_COLUMNS, TermBuilder, term_schema, terms_found};
 pub use utf8::LostValues;
 pub use views::apart;
-pub use weighed::{PairWeighed, WEIGHED_COLUMNS, pairs_weighed};
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;

@@ -45,7 +45,7 @@ pub fn listed_removals(batch: &RecordBatch) -> Option<Vec<ListedRemoval>> {
     (0..batch.num_rows()).map(row).collect()
 }
 
-/// A row of `pairs/`.
+/// A row of `pairs/`, without its ids.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ListedPair {
     /// The two documents, smaller number first.
@@ -64,7 +64,7 @@ pub struct ListedPair {
     pub shares: [Option<[f32; 2]>; 2],
 }
 
-/// The columns that [`listed_pairs`] and [`listed_id`] read.
+/// The columns that [`listed_id`] and [`listed_pairs`] read.
 pub const LISTED_PAIR_COLUMNS: [&str; 13] = [
     "id_a",
     "id_b",
@@ -81,7 +81,10 @@ pub const LISTED_PAIR_COLUMNS: [&str; 13] = [
     "other_title",
 ];
 
-/// Returns the rows of a batch of [`LISTED_PAIR_COLUMNS`]; `None` if a column has a different type.
+/// The columns that [`listed_pairs`] reads: all but the ids.
+pub const PAIR_FACT_COLUMNS: &[&str] = LISTED_PAIR_COLUMNS.split_at(2).1;
+
+/// Returns the rows of a batch of [`PAIR_FACT_COLUMNS`]; `None` if a column has a different type.
 pub fn listed_pairs(batch: &RecordBatch) -> Option<Vec<ListedPair>> {
     let (a, b, similarity) = (batch.numbers("doc_a")?, batch.numbers("doc_b")?, batch.shares("similarity")?);
     let (matched_by, relation) = (batch.words("matched_by")?, batch.words("relation")?);

@@ -87,7 +87,7 @@ impl Links {
         let any_title = options.removal.remove_if.bounds().is_none();
         let (mut links, mut first, mut lowest) =
             (Links { copies: Vec::new(), class: Vec::new(), links: Vec::new() }, Vec::new(), f32::INFINITY);
-        for pair in finished.pairs_weighed(&one.label)? {
+        for pair in finished.listed_pairs(&one.label)? {
             let pair = pair?;
             lowest = lowest.min(pair.similarity);
             let [a, b] = pair.docs;

@@ -45,7 +45,7 @@ impl Texts {
         let array = |name| Numbers::new(session.engine.dir, name, documents as usize, documents);
         let (mut firsts, mut of_text) = (array("text-firsts")?, array("text-named")?);
         let mut forest = Forest::new(firsts.slots());
-        for pair in finished.pairs_weighed(label)? {
+        for pair in finished.listed_pairs(label)? {
             session.engine.go_on()?;
             let pair = pair?;
             let [a, b] = pair.docs;

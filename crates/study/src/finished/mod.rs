@@ -39,8 +39,8 @@ use dupsift_index::IndexReport;
 use dupsift_input::{FoundFile, InputFile, Source, TableReader, find_all, searched};
 use dupsift_publish::{DASH, FRAME, HELD, SUCCESS, leads_out};
 use dupsift_tables::{
-    CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, PairWeighed, REJECTED_FOR_COLUMNS, REMOVAL_COLUMNS,
-    RejectReason, RemovalFound, WEIGHED_COLUMNS, clustered, pairs_found, pairs_weighed, rejected_for, removals_found,
+    CLUSTER_COLUMNS, Clustered, ListedPair, PAIR_COLUMNS, PAIR_FACT_COLUMNS, PairFound, REJECTED_FOR_COLUMNS,
+    REMOVAL_COLUMNS, RejectReason, RemovalFound, clustered, listed_pairs, pairs_found, rejected_for, removals_found,
 };
 use serde_json::Value as Json;
 
@@ -260,8 +260,9 @@ impl Finished {
     ///
     /// # Errors
     /// Returns the errors of [`Finished::pairs`].
-    pub(crate) fn pairs_weighed(&self, label: &str) -> Result<impl Iterator<Item = Result<PairWeighed>> + use<>> {
-        rows(self.pair_table(label), &WEIGHED_COLUMNS, pairs_weighed)
+    pub(crate) fn listed_pairs(&self, label: &str) -> Result<impl Iterator<Item = Result<ListedPair>> + use<>> {
+        let pairs = rows(self.pair_table(label), PAIR_FACT_COLUMNS, listed_pairs)?;
+        Ok(pairs.filter(|pair| pair.as_ref().map_or(true, |pair| !pair.template)))
     }
 
     /// Returns the path of an algorithm's table of clusters.
