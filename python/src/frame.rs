@@ -14,7 +14,7 @@ use arrow::ffi_stream::FFI_ArrowArrayStream;
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift_input::several_texts::several;
 use dupsift_publish::TableWriter;
-use dupsift_tables::read_as;
+use dupsift_tables::columns::read_as;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyCapsuleMethods, PyString};

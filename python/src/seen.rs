@@ -8,7 +8,8 @@ use arrow::error::ArrowError;
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift_algorithms::recipe::Recipe;
 use dupsift_engine::options::{Kind, Value};
-use dupsift_tables::{lists, read_as, utf8};
+use dupsift_tables::columns::{read_as, utf8};
+use dupsift_tables::nested::lists;
 use dupsift_text::{TextOptions, TokenizerKind};
 use pyo3::prelude::*;
 

@@ -37,7 +37,7 @@ fn summary(report: &StreamReport, options: &Stream) -> String {
         counted(report.rows - report.rejections.rows, "document"),
         thousands(report.duplicates),
         thousands(report.signed - report.duplicates),
-        thousands(report.unsigned.values().sum()),
+        thousands(report.without_key()),
         rejections_of(&report.rejections, report)
     );
     if report.forgotten + report.unknown > 0 {

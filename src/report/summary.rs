@@ -172,7 +172,7 @@ fn result(report: &RunReport) -> Vec<String> {
             let (kept, removed) = (thousands(removal.kept), thousands(removal.removed));
             let reasons = removal.reasons.iter().map(|(reason, &count)| removed_as(reason, count));
             let reasons = reasons.collect::<Vec<_>>().join(", ");
-            let stay = thousands(removal.stays.values().sum());
+            let stay = thousands(removal.kept_similar());
             let reasons = if reasons.is_empty() { "none".to_owned() } else { reasons };
             let mut lines = vec![format!("{documents}: {kept} kept, {removed} removed")];
             if removal.removed > 0 || !removal.stays.is_empty() {
@@ -270,7 +270,7 @@ fn cut(found: &CutReport) -> String {
 fn found(algorithms: &[AlgorithmReport]) -> String {
     let header = ["algorithm", "signed", "unsigned", "pairs", "clusters", "in them", "largest", "left out"];
     let rows = algorithms.iter().map(|one| {
-        let unsigned = one.unsigned.values().sum();
+        let unsigned = one.without_signature();
         let numbers = [one.signed, unsigned, one.pairs, one.clusters, one.clustered, one.largest_cluster, one.left_out];
         let [signed, unsigned, pairs, clusters, clustered, largest, left_out] = numbers.map(thousands);
         [one.label.clone(), signed, unsigned, pairs, clusters, clustered, largest, left_out]

@@ -19,7 +19,7 @@ use dupsift_engine::matching::meeting::Numbered;
 use dupsift_engine::session::Session;
 use dupsift_index::{BATCHES, Index, IndexReport, Manifest, read_rows};
 use dupsift_spill::shuffle::AtomicBits;
-use dupsift_tables::read_as;
+use dupsift_tables::columns::read_as;
 
 /// Holds an incremental run and the index that it was matched against.
 pub struct Again<'a> {

@@ -18,7 +18,7 @@ pub use dupsift_index::Restored;
 use dupsift_index::{BATCHES, COPY_HASH, Index, Manifest, ROWS, Rows, read_rows, seal};
 use dupsift_publish::TemporaryFolder;
 use dupsift_spill::shuffle::run::Run;
-use dupsift_tables::read_as;
+use dupsift_tables::columns::read_as;
 
 /// The number of row files of similar size that are merged into one.
 const TOGETHER: usize = 8;

@@ -1,9 +1,10 @@
 //! Compares, evaluates and explains finished runs.
 //!
-//! There is a folder for each answer: what two documents have to do with each other (`explain`), which algorithm suits a corpus (`compare`),
-//! how good a run is against labels (`evaluate`), what a run did (`review`), and which documents and clusters there are (`list`). Each of them builds one serializable value, which the
-//! terminal, `--json`, Python and the pages render. All of them read the output of a run through `finished`. The engine does not depend on
-//! this crate; the function that writes the page ([`with_page`]) is passed to it.
+//! There is a folder for each answer: what two documents have to do with each other (`explain`), which algorithm suits a corpus
+//! (`compare`), how good a run is against labels (`evaluate`), what a run did (`review`), and which documents and clusters there are
+//! (`list`). Each of them builds one serializable value, which the terminal, `--json`, Python and the pages render. All of them read the
+//! output of a run through `finished`. The engine does not depend on this crate; the function that writes the
+//! page ([`with_page`]) is passed to it.
 //!
 //! This crate is part of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
 

@@ -1,8 +1,8 @@
 //! Defines the `attributes/FILE.parquet` tables: the run's result for each row of the corpus, in order.
 
-use crate::id::{IdRef, IdType};
-use crate::id_column::{IdBuilder, id_field};
-use crate::{is_full, table};
+use crate::builder::{is_full, table};
+use crate::columns::id::{IdRef, IdType};
+use crate::columns::id_column::{IdBuilder, id_field};
 use arrow::array::builder::{BooleanBuilder, Float32Builder, Int64Builder, StringBuilder};
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

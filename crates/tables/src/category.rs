@@ -1,7 +1,7 @@
 //! Defines the `model/` table of `purify --train`, which contains the counts for each class and each of its words.
 
-use crate::named::Named as _;
-use crate::{FULL_ROWS, table};
+use crate::builder::{FULL_ROWS, table};
+use crate::columns::named::Named as _;
 use arrow::array::builder::{Int64Builder, StringBuilder};
 use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

@@ -1,9 +1,9 @@
 //! Defines the `clusters/algorithm=NAME/` table: one row per document in a cluster of at least two documents.
 
-use crate::id::{IdRef, IdType};
-use crate::id_column::{IdBuilder, id_field};
-use crate::named::Named as _;
-use crate::{is_full, table};
+use crate::builder::{is_full, table};
+use crate::columns::id::{IdRef, IdType};
+use crate::columns::id_column::{IdBuilder, id_field};
+use crate::columns::named::Named as _;
 use arrow::array::builder::{BooleanBuilder, Float32Builder, Int64Builder};
 use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

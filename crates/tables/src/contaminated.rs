@@ -1,9 +1,9 @@
 //! Defines the tables of `contaminated`: `contaminated/` has a row per document and item, `items/` a row per item, and `suites/` a row per
 //! suite.
 
-use crate::id::{IdRef, IdType};
-use crate::id_column::{IdBuilder, id_field};
-use crate::{is_full, table};
+use crate::builder::{is_full, table};
+use crate::columns::id::{IdRef, IdType};
+use crate::columns::id_column::{IdBuilder, id_field};
 use arrow::array::builder::{BooleanBuilder, Float32Builder, Int64Builder, StringBuilder};
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

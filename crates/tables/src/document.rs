@@ -4,14 +4,14 @@
 //! therefore borrowed from the decoded page and never copied, and no 32-bit offset can overflow. A row whose text is unusable keeps its
 //! number; its [`Cell`] contains the reason.
 
-pub use crate::cell::{Cell, MAX_TEXT_BYTES, too_long};
-use crate::id::{IdKind, IdRef, IdsSeen};
-use crate::lists;
-use crate::put::{put, replaced};
-use crate::read_as;
+pub use crate::columns::cell::{Cell, MAX_TEXT_BYTES, too_long};
+use crate::columns::id::{IdKind, IdRef, IdsSeen};
+use crate::columns::put::{put, replaced};
+use crate::columns::read_as;
+use crate::columns::utf8::checked as checked_strings;
+use crate::columns::utf8::{LostValues, NOT_UTF8, NotText, OUT_OF_RANGE};
+use crate::nested::lists;
 use crate::reason::{RejectReason, Rejection};
-use crate::utf8::checked as checked_strings;
-use crate::utf8::{LostValues, NOT_UTF8, NotText, OUT_OF_RANGE};
 use arrow::array::{
     Array, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, RecordBatchOptions, StringViewArray, UInt64Array,
 };
@@ -201,7 +201,7 @@ impl Documents {
     }
 
     /// Sets the hash of the pictures beside each row's text, for texts that are still to be combined from several columns; see
-    /// [`crate::attached::attach`].
+    /// [`crate::nested::attached::attach`].
     pub fn with_attached(mut self, attached: Vec<Option<u128>>) -> Documents {
         self.attached = attached;
         self

@@ -1,6 +1,6 @@
 //! Defines the `evaluation/evaluation.parquet` table: one row per algorithm, with its scores against the ground truth.
 
-use crate::table;
+use crate::builder::table;
 use arrow::array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

@@ -1,9 +1,9 @@
 //! Defines the `flags/` table of the `stream` command: one row per document, in input order, with a flag that shows whether the document's
 //! key was seen before.
 
-use crate::id::{IdRef, IdType};
-use crate::id_column::{IdBuilder, id_field};
-use crate::{is_full, table};
+use crate::builder::{is_full, table};
+use crate::columns::id::{IdRef, IdType};
+use crate::columns::id_column::{IdBuilder, id_field};
 use arrow::array::RecordBatch;
 use arrow::array::builder::{BooleanBuilder, Int32Builder, Int64Builder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

@@ -1,7 +1,7 @@
 //! Defines the `compare/pairs.parquet` table: one row per judged pair, in document order, with the verdict and the algorithms that found
 //! the pair.
 
-use crate::{is_full, table};
+use crate::builder::{is_full, table};
 use arrow::array::RecordBatch;
 use arrow::array::builder::{BooleanBuilder, Float32Builder, Int64Builder, StringBuilder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

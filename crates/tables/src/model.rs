@@ -1,8 +1,8 @@
 //! Defines the `stats/models/LABEL.parquet` table: the numbers that an algorithm learned from the corpus, one per row, in the order defined
 //! by the algorithm.
 
-use crate::named::Named as _;
-use crate::{FULL_ROWS, table};
+use crate::builder::{FULL_ROWS, table};
+use crate::columns::named::Named as _;
 use arrow::array::{Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;

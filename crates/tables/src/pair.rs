@@ -1,9 +1,9 @@
 //! Defines the `pairs/algorithm=NAME/` table: one row per duplicate pair.
 
-use crate::id::IdType;
-use crate::id_column::id_field;
-use crate::named::Named as _;
-use crate::table;
+use crate::builder::table;
+use crate::columns::id::IdType;
+use crate::columns::id_column::id_field;
+use crate::columns::named::Named as _;
 use arrow::array::{ArrayRef, BooleanArray, Float32Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
@@ -35,7 +35,7 @@ pub fn pair_schema(id: IdType) -> SchemaRef {
 /// Rows of the table, column by column, all of the same length.
 #[derive(Clone, Debug)]
 pub struct PairColumns {
-    /// The id of the document with the smaller number in each pair; built by [`crate::id_column::IdBuilder`] or [`crate::id_column::IdBytes`].
+    /// The id of the document with the smaller number in each pair; built by [`crate::columns::id_column::IdBuilder`] or [`crate::columns::id_column::IdBytes`].
     pub id_a: ArrayRef,
     /// The id of the document with the larger number in each pair.
     pub id_b: ArrayRef,

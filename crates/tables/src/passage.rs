@@ -1,9 +1,9 @@
 //! Defines the `passages/` table: one row per passage that is cut, with the position of its first copy.
 
-use crate::id::{IdRef, IdType};
-use crate::id_column::{IdBuilder, id_field};
-use crate::named::Named as _;
-use crate::{is_full, table};
+use crate::builder::{is_full, table};
+use crate::columns::id::{IdRef, IdType};
+use crate::columns::id_column::{IdBuilder, id_field};
+use crate::columns::named::Named as _;
 use arrow::array::builder::Int64Builder;
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

@@ -7,10 +7,10 @@
 //! In this table, ids are always strings, regardless of their type in the corpus, because the table is meant to be read by people. A row
 //! for an entire file has no id.
 
-use crate::id::IdRef;
-use crate::named::Named as _;
+use crate::builder::{is_full, table};
+use crate::columns::id::IdRef;
+use crate::columns::named::Named as _;
 use crate::reason::RejectReason;
-use crate::{is_full, table};
 use arrow::array::builder::{Int64Builder, StringBuilder};
 use arrow::array::{Array, RecordBatch, StringArray};
 use arrow::compute::filter_record_batch;

@@ -1,10 +1,10 @@
 //! Defines the `removed/` table: one row per removed document, with the kept document that it was matched to and the reason for the
 //! removal.
 
-use crate::id::{IdRef, IdType};
-use crate::id_column::{IdBuilder, id_field};
-use crate::named::Named as _;
-use crate::{is_full, table};
+use crate::builder::{is_full, table};
+use crate::columns::id::{IdRef, IdType};
+use crate::columns::id_column::{IdBuilder, id_field};
+use crate::columns::named::Named as _;
 use arrow::array::builder::{Float32Builder, Int64Builder, StringBuilder};
 use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

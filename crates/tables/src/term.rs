@@ -1,7 +1,7 @@
 //! Defines the `stats/` table: one row per term, with the number of documents that contain the term and the number of its occurrences.
 
-use crate::named::Named as _;
-use crate::{FULL_ROWS, table};
+use crate::builder::{FULL_ROWS, table};
+use crate::columns::named::Named as _;
 use arrow::array::RecordBatch;
 use arrow::array::builder::Int64Builder;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

@@ -39,7 +39,7 @@ pub(crate) fn section(report: &RunReport) -> Markup {
                         tr {
                             th scope="row" title=(one.recipe) { (plain(&one.label)) }
                             @for number in [
-                                one.signed, one.unsigned.values().sum(), one.candidates, one.pairs, one.pairs_written,
+                                one.signed, one.without_signature(), one.candidates, one.pairs, one.pairs_written,
                                 one.clusters, one.clustered, one.largest_cluster,
                             ] { td { (thousands(number)) } }
                             td { (by_chance(one.expected_chance_collisions)) }

@@ -37,7 +37,7 @@ fn class(is_copy: bool) -> &'static str {
 /// Returns the bars of a run that removes documents.
 pub(crate) fn section(report: &RunReport) -> Markup {
     let Some(removal) = &report.removal else { return html! {} };
-    let similar: u64 = removal.stays.values().sum();
+    let similar = removal.kept_similar();
     let mut documents = vec![
         ("kept", "kept".to_owned(), removal.kept - similar.min(removal.kept)),
         ("similar", "similar but kept".to_owned(), similar),

@@ -109,7 +109,7 @@ fn removal_facts(report: &RunReport) -> Vec<(&'static str, String, String)> {
     }
     facts.push(("Kept", thousands(removal.kept), percent(removal.kept, used)));
     let stays = by_reason(&removal.stays).trim().to_owned();
-    facts.push(("Similar but kept", thousands(removal.stays.values().sum()), stays));
+    facts.push(("Similar but kept", thousands(removal.kept_similar()), stays));
     facts
 }
 

@@ -1,11 +1,11 @@
 //! Documents that are about different things: the last check before a document is removed in favor of another document.
 //!
 //! Two texts can share nearly everything and still be about different things, such as the rules of two committees or the pages about two
-//! functions. [`Subjects`] states what the two documents show alone. Where it does not decide, the words of the complete texts do: a document
-//! is kept if its first line contains a word that is far rarer in the other text, unless the two texts share rare words. Texts about the same
-//! thing share rare words; pages from the same template do not. More rare words are needed if one text repeats the word and the other text
-//! lacks it. Titles of one pattern
-//! need no such comparison if each has a word that the other text lacks. Neither is asked if the two texts are far more similar to each other than to any other text.
+//! functions. [`Subjects`] states what the two documents show alone. Where it does not decide, the words of the complete texts do: a
+//! document is kept if its first line contains a word that is far rarer in the other text, unless the two texts share rare words. Texts
+//! about the same thing share rare words; pages from the same template do not. More rare words are needed if one text repeats the word and
+//! the other text lacks it. Titles of one pattern need no such comparison if each has a word that the other text lacks. Neither is asked
+//! if the two texts are far more similar to each other than to any other text.
 //!
 //! ```text
 //! u "Rules of the Hualien committee ..."  Hualien: 2 in u, 0 in v -> 1.0 missing, more than 0.5   -> the titles differ

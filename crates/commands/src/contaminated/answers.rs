@@ -11,7 +11,7 @@
 //! (none)               C                (null)    (a letter alone says nothing)
 //! ```
 
-use dupsift_tables::lists::of_json;
+use dupsift_tables::nested::lists::of_json;
 
 /// Marks the final answer in a worked solution.
 const FINAL: &str = "####";

@@ -16,7 +16,7 @@ use dupsift_engine::options::{CorpusFiles, CutOptions, RunOptions};
 use dupsift_engine::pass::{Inputs, OtherInput, Rejecter, Session, interruptible, look_into, other_input};
 use dupsift_input::several_texts::several;
 use dupsift_input::{Asked, Want, find_all};
-use dupsift_tables::lists::of_json;
+use dupsift_tables::nested::lists::of_json;
 use dupsift_tables::{Cell, IdsSeen, TextColumn};
 
 /// The evaluation set may use at most the memory limit divided by this number.

@@ -27,7 +27,8 @@ use dupsift_input::{Asked, FoundFile, OwnColumn, OwnColumns, Split, Want, find_a
 use dupsift_pages::Purifier;
 use dupsift_publish::{Stage, TableWriter};
 use dupsift_spill::shuffle::Writer;
-use dupsift_tables::{Documents, IdsSeen, LostValues, PageBuilder, PageRow, RejectReason, apart, page_fields, utf8};
+use dupsift_tables::columns::utf8;
+use dupsift_tables::{Documents, IdsSeen, LostValues, PageBuilder, PageRow, RejectReason, apart, page_fields};
 
 /// The approximate size of the pages in one table, in bytes.
 const PART_BYTES: usize = 64 << 20;

@@ -89,6 +89,13 @@ pub struct StreamReport {
     pub peak_memory_bytes: u64,
 }
 
+impl StreamReport {
+    /// Returns the number of documents without a key.
+    pub fn without_key(&self) -> u64 {
+        self.unsigned.values().sum()
+    }
+}
+
 impl Guarded for StreamReport {
     fn guards(&self) -> &[GuardReport] {
         &self.guards

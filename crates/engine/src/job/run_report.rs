@@ -529,6 +529,11 @@ impl AlgorithmReport {
         self.left_out_of_large_groups = comparisons.far;
     }
 
+    /// Returns the number of documents without a signature.
+    pub fn without_signature(&self) -> u64 {
+        self.unsigned.values().sum()
+    }
+
     /// Returns the number of rows in tables of duplicates, which contain all written pairs except pairs of documents that merely share a
     /// template.
     pub fn duplicates_written(&self) -> u64 {
@@ -591,4 +596,11 @@ pub struct RemovalReport {
     /// The number of bytes of text in removed exact copies.
     #[serde(default)]
     pub copied_bytes: u64,
+}
+
+impl RemovalReport {
+    /// Returns the number of documents that are kept although they form a pair with another kept document.
+    pub fn kept_similar(&self) -> u64 {
+        self.stays.values().sum()
+    }
 }

@@ -19,7 +19,8 @@ use crate::engine::threads::Engine;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, hash64, hash128, mix64};
 use dupsift_input::Source;
-use dupsift_tables::{Documents, IdRef, Rejection, TextColumn, read_as};
+use dupsift_tables::columns::read_as;
+use dupsift_tables::{Documents, IdRef, Rejection, TextColumn};
 
 /// The maximum length of a number that is hashed by value, in characters. Longer numbers may be rounded.
 const LONGEST_NUMBER: usize = 15;

@@ -16,7 +16,7 @@ use arrow::ipc::convert::try_fb_to_schema;
 use arrow::ipc::reader::{FileDecoder, read_footer_length};
 use arrow::ipc::{Block, CompressionType, Endianness, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
 use dupsift_core::guard;
-use dupsift_tables::lists::is_texts;
+use dupsift_tables::nested::lists::is_texts;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::sync::Arc;

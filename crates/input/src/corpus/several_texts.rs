@@ -20,7 +20,8 @@ use crate::format::open::Unusable;
 use crate::format::want::Want;
 use arrow::array::builder::StringViewBuilder;
 use dupsift_core::error::{Error, Result};
-use dupsift_tables::{Cell, Documents, Rejection, attached, lists};
+use dupsift_tables::nested::{attached, lists};
+use dupsift_tables::{Cell, Documents, Rejection};
 use std::collections::BTreeMap;
 
 /// Returns the column names in a comma-separated list, in order; empty if there is only one name.

@@ -20,7 +20,7 @@ pub struct Columns {
     /// Further columns that may be requested (such as titles, or a score for `--keep`); they may be missing from a file.
     pub others: Vec<String>,
     /// The columns whose values may be lists of text items. These columns are listed in `others` or among the columns to combine. A list is
-    /// returned as JSON; see [`dupsift_tables::lists`].
+    /// returned as JSON; see [`dupsift_tables::nested::lists`].
     pub lists: Vec<String>,
 }
 

@@ -14,7 +14,7 @@ pub struct Shown {
     /// The type as shown in messages; empty if there is none.
     pub(crate) says: String,
     /// Whether the column contains lists that can be joined into a single string, such as lists of paragraphs or chat messages; see
-    /// [`dupsift_tables::lists`].
+    /// [`dupsift_tables::nested::lists`].
     pub(crate) is_texts: bool,
 }
 

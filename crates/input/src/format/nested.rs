@@ -5,8 +5,8 @@ use arrow::array::{Array, ArrayRef, BinaryViewArray, RecordBatch, RecordBatchOpt
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{Field, Schema};
 use dupsift_core::error::{Error, Result};
-use dupsift_tables::attached;
-use dupsift_tables::lists;
+use dupsift_tables::nested::attached;
+use dupsift_tables::nested::lists;
 use std::sync::Arc;
 
 /// Returns a batch of these columns, which are given by name and path. Returns the batch itself if no column is nested.

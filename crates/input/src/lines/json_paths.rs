@@ -3,8 +3,8 @@
 //! A field that is literally named `meta.id` takes precedence over the nested field.
 
 use crate::lines::mended;
-use dupsift_tables::json_walk;
-use dupsift_tables::json_walk::{By, Plain, skip_list};
+use dupsift_tables::nested::json_walk;
+use dupsift_tables::nested::json_walk::{By, Plain, skip_list};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;

@@ -7,11 +7,11 @@ use crate::format::columns::Columns;
 use crate::lines::json_paths::leads_to;
 use crate::lines::json_value::{JsonValue, Take};
 use crate::lines::mended::{Instead, mended};
-use dupsift_tables::attached;
-use dupsift_tables::json_walk::{By, Plain, Walk, skip_list};
-use dupsift_tables::lists;
-use dupsift_tables::messages;
-use dupsift_tables::messages::{Conversation, Digest};
+use dupsift_tables::nested::attached;
+use dupsift_tables::nested::json_walk::{By, Plain, Walk, skip_list};
+use dupsift_tables::nested::lists;
+use dupsift_tables::nested::messages;
+use dupsift_tables::nested::messages::{Conversation, Digest};
 use dupsift_tables::{RejectReason, Rejection};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
@@ -429,7 +429,7 @@ enum Read<'l> {
     Strange(&'static str),
 }
 
-/// Reads a [`Scalar`], or the text of a list of strings and messages; see [`dupsift_tables::messages`].
+/// Reads a [`Scalar`], or the text of a list of strings and messages; see [`dupsift_tables::nested::messages`].
 struct ReadText;
 
 impl<'de> Walk<'de> for ReadText {

@@ -6,8 +6,8 @@
 use arrow::array::ArrayRef;
 use arrow::array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringViewBuilder};
 use arrow::buffer::Buffer;
-use dupsift_tables::json_walk::{By, Plain, Walk};
-use dupsift_tables::read_as;
+use dupsift_tables::columns::read_as;
+use dupsift_tables::nested::json_walk::{By, Plain, Walk};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess};
 use std::sync::Arc;
 

@@ -18,9 +18,9 @@ use ::parquet::file::metadata::{
 use ::parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use arrow::datatypes::{DataType, Field, Fields, Schema};
 use dupsift_core::guard;
-use dupsift_tables::attached;
-use dupsift_tables::lists::is_texts;
-use dupsift_tables::message_fields;
+use dupsift_tables::nested::attached;
+use dupsift_tables::nested::lists::is_texts;
+use dupsift_tables::nested::message_fields;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -12,5 +12,6 @@ pub mod pair_list;
 pub mod relate;
 pub mod saved_contents;
 pub mod saved_pairs;
+pub mod step;
 mod titles;
 pub mod verify;

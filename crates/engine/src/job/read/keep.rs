@@ -24,7 +24,7 @@ use dupsift_core::hash::hash128;
 use dupsift_core::row::{Docs, Slots};
 use dupsift_input::Want;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
-use dupsift_tables::read_as::portions;
+use dupsift_tables::columns::read_as::portions;
 use dupsift_tables::{Documents, LostValues};
 
 /// The value in run.json for columns that are compared as numbers.

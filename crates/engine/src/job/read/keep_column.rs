@@ -24,7 +24,7 @@ use super::keep_number::{Read, put_float, put_number, put_text};
 use crate::engine::checkpoints::Recorder;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::thousands;
-use dupsift_tables::{read_as, utf8};
+use dupsift_tables::columns::{read_as, utf8};
 
 /// The bits in the first byte of a value. These bits determine how the following bytes are interpreted.
 const IS_NUMBER: u8 = 1;

@@ -17,3 +17,4 @@ pub mod saved_counts;
 pub mod saved_inputs;
 pub mod saved_rows;
 pub mod sign;
+pub mod signed_state;

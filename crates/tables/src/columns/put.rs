@@ -6,7 +6,7 @@ use dupsift_core::error::{Error, Result};
 use std::sync::Arc;
 
 /// Returns the batch with this column, which replaces a column with the same name or is added at the end.
-pub(super) fn put(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
+pub(crate) fn put(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
     let schema = rows.schema();
     let field = Arc::new(Field::new(name, column.data_type().clone(), true));
     let mut fields = schema.fields().to_vec();
@@ -24,7 +24,7 @@ pub(super) fn put(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<Rec
 }
 
 /// Returns the batch with one column replaced by a column of a different type.
-pub(super) fn replaced(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
+pub(crate) fn replaced(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
     let schema = rows.schema();
     let Ok(at) = schema.index_of(name) else { return Ok(rows) };
     if schema.field(at).data_type() == column.data_type() {

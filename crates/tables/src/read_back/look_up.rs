@@ -1,6 +1,6 @@
 //! Looks up individual rows of `pairs/` and `removed/` for queries about one or two documents.
 
-use crate::named::Named as _;
+use crate::columns::named::Named as _;
 use arrow::array::{Array, RecordBatch, StringArray};
 use dupsift_core::row::{COPY, RelationKind};
 
@@ -163,7 +163,7 @@ pub fn removals_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<FoundRemoval
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::{IdRef, IdType};
+    use crate::columns::id::{IdRef, IdType};
     use crate::pair::{PairColumns, pair_schema};
     use crate::removal::{RemovalBuilder, RemovalRow};
     use arrow::array::{ArrayRef, Int64Array};

@@ -7,12 +7,12 @@
 //! null                                                           (null)
 //! ```
 //!
-//! Structs are written as JSON, one list at a time, and read by `crate::messages`, which also reads messages in JSON lines.
+//! Structs are written as JSON, one list at a time, and read by `crate::nested::messages`, which also reads messages in JSON lines.
 
-use crate::cell::MAX_TEXT_BYTES;
-use crate::message_fields::{self, Field as MessageField};
-use crate::messages;
-use crate::read_as::spelled_float;
+use crate::columns::cell::MAX_TEXT_BYTES;
+use crate::columns::read_as::spelled_float;
+use crate::nested::message_fields::{self, Field as MessageField};
+use crate::nested::messages;
 use arrow::array::builder::BinaryViewBuilder;
 use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, downcast_dictionary_array};
 use arrow::datatypes::{DataType, Field, Fields, Float16Type, Float32Type, Float64Type};
@@ -115,7 +115,7 @@ pub fn joined(column: &ArrayRef, form: Form) -> Result<Option<BinaryViewArray>, 
 }
 
 /// Takes the place of a conversation that is too long to be read. It is not UTF-8, so it cannot occur in a file.
-pub(super) const TOO_LONG: &[u8] = b"\xFF\xFE too long";
+pub(crate) const TOO_LONG: &[u8] = b"\xFF\xFE too long";
 
 /// The number of bytes of scratch memory that are kept for the next list.
 const KEPT_BYTES: usize = 1 << 20;

@@ -1,6 +1,6 @@
 //! Reads the rows of `removed/`, `pairs/` and `clusters/` that are listed for a reader. The ids are read only for the rows that are shown.
 
-use crate::named::Named as _;
+use crate::columns::named::Named as _;
 use crate::removal::REASONS;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Int32Type, Int64Type};
@@ -113,7 +113,7 @@ pub fn listed_id(batch: &RecordBatch, column: &str, row: usize) -> Option<String
         DataType::Utf8 => ids.as_string::<i32>().value(row).to_owned(),
         DataType::Int32 => ids.as_primitive::<Int32Type>().value(row).to_string(),
         DataType::Int64 => ids.as_primitive::<Int64Type>().value(row).to_string(),
-        DataType::Binary => crate::id::IdRef::Bytes(ids.as_binary::<i32>().value(row)).to_string(),
+        DataType::Binary => crate::columns::id::IdRef::Bytes(ids.as_binary::<i32>().value(row)).to_string(),
         _ => return None,
     })
 }
@@ -121,7 +121,7 @@ pub fn listed_id(batch: &RecordBatch, column: &str, row: usize) -> Option<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::{IdRef, IdType};
+    use crate::columns::id::{IdRef, IdType};
     use crate::removal::{RemovalBuilder, RemovalRow};
 
     #[test]

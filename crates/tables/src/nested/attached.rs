@@ -4,7 +4,7 @@
 //! {"text": "<image> What is this?", "image_1": "a.png"}      <image> What is this?￼6c1f0e8fd7a4b3925e0d1c2b3a495867
 //! ```
 
-use crate::messages::both;
+use crate::nested::messages::both;
 use dupsift_core::unread::{self, Unread};
 
 /// The first words of the names of columns that contain pictures, video or sound.
@@ -47,7 +47,7 @@ pub fn is_attached(name: &str) -> bool {
         && !words.any(|word| ABOUT.contains(&word.as_str()))
 }
 
-/// Adds a hash of the [attached](is_attached) columns to a text that has a placeholder for them. The hash is the sum of [`crate::messages::of_field`]; `None` if the
+/// Adds a hash of the [attached](is_attached) columns to a text that has a placeholder for them. The hash is the sum of [`crate::nested::messages::of_field`]; `None` if the
 /// columns are not read.
 pub fn attach(text: &mut String, attached: Option<u128>) {
     let (words, unread) = unread::split(text);

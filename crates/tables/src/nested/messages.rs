@@ -12,12 +12,14 @@
 //! ￼6c1f0e8fd7a4b3925e0d1c2b3a495867
 //! ```
 //!
-//! Messages in Parquet and Arrow files are converted to JSON and read in the same way (see [`crate::lists`]), so the text and the
+//! Messages in Parquet and Arrow files are converted to JSON and read in the same way (see [`crate::nested::lists`]), so the text and the
 //! digest do not depend on the format. Values are parsed piece by piece; no tree is built, because a tree takes many times the memory.
 
-use crate::json_walk::{By, Plain, Walk, skip_list};
-use crate::message_fields::{CALLS, CONTENT, CONTENTS, FIRST_ARGUMENT, Field, KINDS_OF_CALLS, KINDS_OF_TEXT, SLOTS};
-use crate::read_as::spelled_float;
+use crate::columns::read_as::spelled_float;
+use crate::nested::json_walk::{By, Plain, Walk, skip_list};
+use crate::nested::message_fields::{
+    CALLS, CONTENT, CONTENTS, FIRST_ARGUMENT, Field, KINDS_OF_CALLS, KINDS_OF_TEXT, SLOTS,
+};
 use dupsift_core::hash::{combine, hash64, hash128};
 use dupsift_core::unread::{self, Unread};
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess};

@@ -3,7 +3,7 @@
 //! All ids of a corpus are converted to the same type: numbers to decimal text, text to bytes. If an id cannot be converted (such as text
 //! for an Int64 column), the type was determined from a different corpus. This is an error; the id never becomes null.
 
-use crate::id::{IdRef, IdType, MAX_ID_BYTES};
+use crate::columns::id::{IdRef, IdType, MAX_ID_BYTES};
 use arrow::array::builder::{BinaryBuilder, Int32Builder, Int64Builder, StringBuilder};
 use arrow::array::{ArrayRef, BinaryArray, StringArray};
 use arrow::buffer::OffsetBuffer;
