@@ -135,7 +135,7 @@ fmt:
 unused-pub:
 	@$(PYTHON) scripts/unused_pub.py
 
-# Also checks the library without the features of the command line and the report.
+# Also checks the library without the features of the command line, the report and the network.
 clippy:
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --release --lib --no-default-features -- -D warnings

@@ -35,6 +35,8 @@ pub enum LogFormat {
 
 /// The environment variable that selects log lines, unless `--quiet` or `--verbose` is given.
 const ENVIRONMENT: &str = "RUST_LOG";
+/// The beginnings of the names of crates that access the network. At no level are their lines logged, because these may contain credentials.
+const NETWORK: [&str; 6] = ["h2", "hyper", "object_store", "reqwest", "rustls", "want"];
 /// The prefix of this program's module names.
 const OURS: &str = env!("CARGO_CRATE_NAME");
 
@@ -181,6 +183,7 @@ fn asked(typed: &str) -> Result<Targets, String> {
 
 /// Starts logging. Only the first call has an effect; returns whether this is the first call.
 fn send_from(format: LogFormat, filter: &Targets) -> bool {
+    let filter = NETWORK.iter().fold(filter.clone(), |filter, name| filter.with_target(*name, LevelFilter::OFF));
     let terminal = io::stderr().is_terminal();
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colours = terminal && !plain && format == LogFormat::Text;
@@ -195,11 +198,11 @@ fn send_from(format: LogFormat, filter: &Targets) -> bool {
     let sent = match format {
         LogFormat::Json => {
             let lines = lines.json().flatten_event(true).with_current_span(false).with_span_list(false);
-            lines.finish().with(filter.clone()).try_init()
+            lines.finish().with(filter).try_init()
         }
         // Lines need timestamps in a log file, but not on a terminal.
-        LogFormat::Text if terminal => lines.compact().without_time().finish().with(filter.clone()).try_init(),
-        LogFormat::Text => lines.compact().finish().with(filter.clone()).try_init(),
+        LogFormat::Text if terminal => lines.compact().without_time().finish().with(filter).try_init(),
+        LogFormat::Text => lines.compact().finish().with(filter).try_init(),
     };
     if sent.is_ok() {
         JSON.store(format == LogFormat::Json, Ordering::Relaxed);

@@ -24,6 +24,7 @@ macro_rules! pages {
 const PAGES: &[(&str, &str)] = pages![
     "SUMMARY.md",
     "algorithms.md",
+    "buckets.md",
     "choosing.md",
     "concepts.md",
     "contaminated.md",

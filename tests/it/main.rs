@@ -73,6 +73,8 @@ mod readable;
 mod readers;
 mod references;
 mod relations;
+#[cfg(feature = "remote")]
+mod remote;
 mod renderings;
 mod replaced;
 mod report;

@@ -14,7 +14,6 @@ pub mod float;
 pub mod guard;
 pub mod hash;
 pub mod number;
-pub mod remote;
 pub mod row;
 pub mod safe_fs;
 pub mod shown;

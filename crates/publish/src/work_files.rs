@@ -12,12 +12,14 @@ pub(super) const LOCK: &str = "lock";
 pub const LEDGER: &str = "ledger.json";
 /// The copy of standard input.
 pub const STANDARD_INPUT: &str = "standard-input";
+/// The suffix of local copies of objects in stores.
+pub const OBJECT: &str = ".object";
 /// The suffix of files with documents copied from an index.
 pub const INDEXED: &str = ".indexed.parquet";
 /// The suffix of tables that list the rejected rows of an input other than the corpus.
 pub const REJECTED: &str = ".rejected.parquet";
 /// The suffixes of temporary files: checkpoints, half-written checkpoints, and files that are unlinked as soon as they have been opened.
-const ENDINGS: [&str; 8] = [".saved", ".run", ".half", ".work", ".terms", ".index", INDEXED, REJECTED];
+const ENDINGS: [&str; 9] = [".saved", ".run", ".half", ".work", ".terms", ".index", OBJECT, INDEXED, REJECTED];
 
 /// Returns whether a file with this name in a temporary folder belongs to dupsift. An accepted name never leads outside the folder.
 pub fn is_work_file(name: &str) -> bool {
@@ -83,6 +85,7 @@ mod tests {
         {
             assert!(is_work_file(name), "{name}");
         }
+        assert!(is_work_file(&format!("{key}{OBJECT}")) && is_work_file(&format!("{key}{OBJECT}.half")));
         for name in [format!("{key}-0.saved"), format!("{key}-12.run")] {
             assert!(is_work_file(&name) && is_checkpoint_file(key, &name), "{name}");
         }

@@ -24,10 +24,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::lock::{Asked, Lock, Owner};
 use crate::made_folders::MadeFolders;
 use crate::place::{Cleared, Place};
-use crate::work_files::{LEDGER, LOCK, STANDARD_INPUT, foreign, holds, remove_files};
+use crate::work_files::{LEDGER, LOCK, OBJECT, STANDARD_INPUT, foreign, holds, remove_files};
 use crate::{reference_folder, temporary_folder, unfinished};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs::listing::is_file;
+use dupsift_core::safe_fs::listing::{self, is_file};
 use dupsift_core::safe_fs::private;
 
 /// The suffix that follows the output's name in the folder's name.
@@ -86,7 +86,7 @@ impl WorkFolder {
             });
             if other.is_err() {
                 // The run has not started: existing contents are kept, and new folders are removed.
-                taken.goes_without_ledger();
+                taken.goes_if_empty();
             }
             taken.moved = Some(other?);
         }
@@ -95,7 +95,7 @@ impl WorkFolder {
             let owner = Owner::here(moved.as_deref());
             lock.sign(&owner).map_err(Error::io("write the lock in", lock.folder()))?;
         }
-        taken.goes_without_ledger();
+        taken.goes_if_empty();
         Ok(taken)
     }
 
@@ -137,15 +137,27 @@ impl WorkFolder {
         &self.cleared
     }
 
-    /// Removes all temporary files except the copy of standard input and the files whose names `names` accepts. If no ledger remains,
-    /// marks the folder for removal.
+    /// Removes the local copies of objects whose names `names` does not accept, and unfinished copies.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`].
+    pub fn keep_objects(&self, names: impl Fn(&str) -> bool) -> Result<()> {
+        let is_copy = |name: &str| name.trim_end_matches(".half").ends_with(OBJECT);
+        remove_files(self.path(), |name| is_copy(name) && !names(name))
+            .map_err(Error::io("clear the folder", self.path()))
+    }
+
+    /// Removes all temporary files except copies of inputs and the files whose names `names` accepts. If neither a ledger nor a copy of an
+    /// object remains, marks the folder for removal.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
     pub fn keep_only(&self, names: impl Fn(&str) -> bool) -> Result<()> {
-        remove_files(self.path(), |name| ![LOCK, STANDARD_INPUT].contains(&name) && !names(name))
-            .map_err(Error::io("clear the folder", self.path()))?;
-        self.goes_without_ledger();
+        remove_files(self.path(), |name| {
+            !([LOCK, STANDARD_INPUT].contains(&name) || name.ends_with(OBJECT) || names(name))
+        })
+        .map_err(Error::io("clear the folder", self.path()))?;
+        self.goes_if_empty();
         Ok(())
     }
 
@@ -160,10 +172,14 @@ impl WorkFolder {
         self.goes();
     }
 
-    /// Marks the folder for removal if it has no ledger, because no run can resume without a ledger.
-    fn goes_without_ledger(&self) {
+    /// Marks the folder for removal if it has neither a ledger nor the copy of an object, because no run can resume without them.
+    fn goes_if_empty(&self) {
+        let has_objects = || {
+            let names = listing::names(self.path());
+            names.map_or(true, |names| names.iter().any(|name| name.as_encoded_bytes().ends_with(OBJECT.as_bytes())))
+        };
         // If the disk does not answer, the saved work may still be there.
-        if matches!(is_file(&self.path().join(LEDGER)), Ok(false)) {
+        if matches!(is_file(&self.path().join(LEDGER)), Ok(false)) && !has_objects() {
             self.goes();
         }
     }

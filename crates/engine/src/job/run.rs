@@ -92,12 +92,11 @@ pub fn carry_out_and<R: Serialize + Guarded>(
 ) -> Result<R> {
     let resources = Resources::new(options.resources.memory, options.resources.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
-    let Inputs { mut source, mut bad, work, others } = inputs;
-    // Standard input can be read only once, so a later run could not resume from checkpoints of this run.
-    let goes_on = work.is_none();
+    let Inputs { mut source, mut bad, work, can_be_read_again: goes_on, others } = inputs;
     let stage = begin(options, work)?;
     stage.spares(source.files.iter().map(|file| &*file.path).chain(bad.iter().map(|file| &*file.path)))?;
-    stage.reads(source.files.iter().map(|file| &*file.path));
+    // Who may read an object is decided by its store, not by the mode of the local copy.
+    stage.reads(source.local_paths());
     // The record of the run that counted the words is as readable as its inputs.
     stage.reads(
         options.duplicates.stats.iter().map(|dir| dir.join("run.json")).collect::<Vec<_>>().iter().map(|file| &**file),

@@ -215,6 +215,12 @@ pub struct InputReport {
     /// file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stamp: String,
+    /// The ETag of an object in a store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
+    /// The version of an object in a store that reports versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// A hash of the data that the first pass read from the file. If the stamp differs later, the hash decides whether the file counts as
     /// unchanged. The hash is null if no process read the complete file.
     #[serde(default)]

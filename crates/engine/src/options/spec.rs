@@ -5,7 +5,7 @@
 use super::RunOptions;
 use super::value::{Given, Kind, Value};
 use dupsift_core::error::{Error, Result, did_you_mean};
-use dupsift_core::remote::{self, Use};
+use dupsift_remote::address::{self, Use};
 
 /// Lists the commands that have options in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -270,7 +270,7 @@ impl OptionSpec {
             (Kind::Text(well_formed), Value::Text(text)) => well_formed(text)?,
             (Kind::Path, Value::Path(path)) => {
                 let used = if self.name == "out" { Use::Write } else { Use::Read };
-                remote::refuse(&path.to_string_lossy(), used).map_err(|error| error.of(self.name))?;
+                address::refuse(&path.to_string_lossy(), used).map_err(|error| error.of(self.name))?;
             }
             _ => {}
         }

@@ -18,10 +18,11 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::Readers;
 use dupsift_input::several_texts::several;
 use dupsift_input::{
-    Asked, BadInput, Columns, FOLLOW_LINKS, Found, FoundFile, Source, Stored, check_asked, find_all_in, open, sort,
-    store,
+    Asked, BadInput, Columns, FOLLOW_LINKS, Found, FoundFile, Objects, Source, Stored, check_asked, find_all_in, open,
+    sort, store,
 };
 use dupsift_publish::{DASH, WorkFolder, folder_above};
+use dupsift_remote::address::Address;
 use dupsift_text::Field;
 
 /// The columns that may hold the origin of a document. The report page uses the first of these columns that the corpus's Parquet files
@@ -34,8 +35,10 @@ pub struct Inputs {
     pub source: Source,
     /// The files that could not be opened.
     pub bad: Vec<BadInput>,
-    /// The output's temporary folder, if standard input was saved in it.
+    /// The output's temporary folder, if inputs were copied to it.
     pub(crate) work: Option<WorkFolder>,
+    /// Whether a later run could read the same inputs again, so that it may resume from the saved state of this run.
+    pub(crate) can_be_read_again: bool,
     /// The other inputs that have already been read, such as a reference.
     pub(crate) others: Vec<OtherInput>,
 }
@@ -61,9 +64,9 @@ pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
 pub enum Writes {
     /// Nothing is written.
     Nothing,
-    /// Standard input is saved in the temporary folder.
+    /// Standard input and objects in stores are saved in the temporary folder.
     Input,
-    /// Standard input and the decompressed text of line-based files are saved because the corpus is read more than once.
+    /// In addition, the decompressed text of line-based files is saved because the corpus is read more than once.
     Texts,
 }
 
@@ -85,9 +88,34 @@ impl Writes {
 pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
     let options = options.clone();
     interruptible(cancel, move || {
-        let found = find_all_in(&options.input.folder, &options.input.paths, options.taking())?;
-        opened(&options, found, Vec::new(), writes)
+        let (found, work) = found(&options, writes)?;
+        Ok(Inputs { work, ..opened(&options, found, Vec::new(), writes)? })
     })
+}
+
+/// Finds the input files. Objects in stores are copied to the temporary folder of the output, which is returned locked.
+fn found(options: &RunOptions, writes: Writes) -> Result<(Found, Option<WorkFolder>)> {
+    let find = |inputs: &[String]| find_all_in(&options.input.folder, inputs, options.taking());
+    let Some(objects) = Objects::list(&options.input.paths, options.taking())? else {
+        return Ok((find(&options.input.paths)?, None));
+    };
+    if writes == Writes::Nothing {
+        return Err(Error::usage(format!(
+            "the corpus would have to be downloaded first ({}), which only a run on this machine does; run without `dry-run`, or copy the files",
+            objects.size()
+        )));
+    }
+    let local: Vec<String> = local(&options.input.paths);
+    let mut found = if local.is_empty() { Found::default() } else { find(&local)? };
+    let work = WorkFolder::take(&options.output.folder, options.resources.work.as_deref())?;
+    let staged = objects.stage(&work, options.taking())?;
+    found.add(staged);
+    Ok((found, Some(work)))
+}
+
+/// Returns the inputs that are not addresses of stores.
+fn local(inputs: &[String]) -> Vec<String> {
+    inputs.iter().filter(|input| Address::of(input).is_none()).cloned().collect()
 }
 
 /// Works like `look_and_write`, but also accepts standard input.
@@ -130,7 +158,7 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
         );
         found.files.push(file);
         sort(&mut found.files);
-        Ok(Inputs { work: Some(work), ..opened(&options, found, Vec::new(), writes)? })
+        Ok(Inputs { work: Some(work), can_be_read_again: false, ..opened(&options, found, Vec::new(), writes)? })
     })
 }
 
@@ -158,7 +186,7 @@ fn opened(options: &RunOptions, found: Found, asked: Vec<Asked>, writes: Writes)
         bad.iter().for_each(|file| tracing::warn!("{}: {}{}", file.path.display(), file.why, aside(file)));
     }
     input_notes::notes(&source).iter().for_each(|note| tracing::warn!("{note}"));
-    Ok(Inputs { source, bad, work: None, others: Vec::new() })
+    Ok(Inputs { source, bad, work: None, can_be_read_again: true, others: Vec::new() })
 }
 
 /// Checks that each column that the options or `asked` specify exists in at least one file. Reads the first lines of files if necessary.
@@ -234,7 +262,8 @@ pub fn notes(session: &Session<'_>, bad: &[BadInput]) -> Vec<String> {
 /// Returns a note on files that were added to the inputs after the list was built. These files are not part of the job.
 fn arrived(session: &Session<'_>, bad: &[BadInput]) -> Option<String> {
     // Inputs that no longer exist cannot contain new files.
-    let files: Vec<String> = session.options.input.paths.iter().filter(|input| *input != DASH).cloned().collect();
+    let mut files = local(&session.options.input.paths);
+    files.retain(|input| *input != DASH);
     let now = find_all_in(&session.options.input.folder, &files, session.options.taking()).unwrap_or_default().files;
     let listed = session.source.files.iter().map(|file| file.path.as_path()).chain(bad.iter().map(|file| &*file.path));
     let listed: BTreeSet<&Path> = listed.collect();

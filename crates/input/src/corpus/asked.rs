@@ -103,7 +103,7 @@ const MOST_FILES: usize = 8;
 /// if there is no such column.
 pub fn likely_id(files: &[InputFile], others: &[&str]) -> Option<String> {
     let of_file = |file: &InputFile| {
-        let known = file.format.columns(File::open(&file.path).ok()?, file.coding, Look::Named(&[])).ok()??;
+        let known = file.format.columns(File::open(file.on_disk()).ok()?, file.coding, Look::Named(&[])).ok()??;
         schema::likely_id(&known.columns, others).map(str::to_owned)
     };
     files.iter().take(MOST_FILES).find_map(of_file)

@@ -21,9 +21,14 @@ impl InputFile {
     }
 
     /// Returns the path of the file as it is recorded. The path is absolute because records may be read from a different working directory.
-    /// Returns `-` for standard input.
+    /// Returns `-` for standard input, and
+    /// the address of an object in a store.
     pub fn recorded_path(&self) -> String {
-        if self.is_standard_input() { DASH.to_owned() } else { absolute(&self.path).display().to_string() }
+        match self.staged {
+            _ if self.is_standard_input() => DASH.to_owned(),
+            Some(_) => self.path.display().to_string(),
+            None => absolute(&self.path).display().to_string(),
+        }
     }
 
     /// Returns whether the format supports copying a subset of rows.
@@ -124,7 +129,7 @@ impl InputFile {
     /// Returns the same errors as [`InputFile::copy_rows`].
     pub fn copy_whole(&self, out: &Path) -> Result<u64> {
         let file = self.reopen()?;
-        let bytes = safe_fs::copy(&self.path, out).map_err(Error::io("copy a file of the corpus to", out))?;
+        let bytes = safe_fs::copy(self.on_disk(), out).map_err(Error::io("copy a file of the corpus to", out))?;
         self.check_unchanged(&file)?;
         Ok(bytes)
     }

@@ -15,7 +15,9 @@ impl Source {
     /// Returns [`Error::Usage`] if two files would have the same path.
     pub fn places(&self, from: usize) -> Result<Vec<String>> {
         let files = &self.files[from..];
-        let leads_out = |label: &str| !Path::new(label).components().all(|part| matches!(part, Component::Normal(_)));
+        let leads_out = |label: &str| {
+            label.contains("://") || !Path::new(label).components().all(|part| matches!(part, Component::Normal(_)))
+        };
         let labels = files.iter().map(|file| match file.is_standard_input() {
             true => format!("{STANDARD_INPUT}{}{}", file.format.facts().endings[0], file.coding.packing.ending()),
             false => file.label.clone(),
@@ -37,6 +39,9 @@ impl Source {
 fn below_all(files: &[InputFile]) -> Result<Vec<String>> {
     let real = |file: &InputFile| {
         let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if file.staged.is_some() {
+            return Ok((folder.to_path_buf(), file.path.clone()));
+        }
         let folder = folder.canonicalize().map_err(Error::reading("look at the folder", folder))?;
         Ok((folder.clone(), folder.join(file.path.file_name().unwrap_or_default())))
     };

@@ -11,7 +11,7 @@ use std::fs::File;
 /// # Errors
 /// Returns the reason why the file cannot be read.
 pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
-    let opened = File::open(&file.path).map_err(|error| format!("cannot be opened: {error}"))?;
+    let opened = File::open(file.on_disk()).map_err(|error| format!("cannot be opened: {error}"))?;
     foreign::pointer(&opened).map_or(Ok(()), Err)?;
     file.format.columns(opened, file.coding, Look::Named(asked))
 }

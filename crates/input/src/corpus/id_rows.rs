@@ -17,7 +17,7 @@ use std::io::Read as _;
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be opened, or [`Error::BadFile`] if its format does not match its file extension.
 pub fn column_names(file: &FoundFile) -> Result<Option<Vec<String>>> {
-    let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
+    let opened = File::open(file.on_disk()).map_err(Error::reading("open", &file.path))?;
     let columns = ids_of(file).and_then(|_| file.format.columns(opened, file.coding, Look::FirstRows));
     let known = columns.map_err(|why| damaged(&file.path, why))?;
     Ok(known.map(|known| known.columns.into_iter().map(|column| column.name).collect()))
@@ -30,7 +30,7 @@ pub fn column_names(file: &FoundFile) -> Result<Option<Vec<String>>> {
 /// Returns [`Error::Io`] if the file cannot be opened, [`Error::BadFile`] if no row is readable or if a column's type cannot hold ids or
 /// labels, and any error from `each`.
 pub fn read_ids(file: &FoundFile, names: IdColumns<'_>, each: &mut EachIds<'_>) -> Result<Option<String>> {
-    let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
+    let opened = File::open(file.on_disk()).map_err(Error::reading("open", &file.path))?;
     let read = |ids: &dyn Ids| ids.read_ids(opened, file.coding, names, each);
     match ids_of(file).map_err(Failed::Bad).and_then(read) {
         Ok(()) => Ok(None),
@@ -54,7 +54,7 @@ fn ids_of(file: &FoundFile) -> std::result::Result<&'static dyn Ids, String> {
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be read.
 pub fn line_at(file: &FoundFile, offset: u64) -> Result<u64> {
-    let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
+    let opened = File::open(file.on_disk()).map_err(Error::reading("open", &file.path))?;
     let count = |file: File, coding: crate::compressed::coding::Coding| -> std::io::Result<u64> {
         let coding = coding.resolved(&file)?;
         let (mut text, mut buffer, mut line) = (coding.text(file)?.take(offset), vec![0; 64 << 10], 1);

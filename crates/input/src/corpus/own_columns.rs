@@ -42,7 +42,7 @@ pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut of_folders: BTreeSet<&str> = BTreeSet::new();
     for file in files {
-        let opened = File::open(&file.path).map_err(|error| damaged(&file.path, error.to_string()));
+        let opened = File::open(file.on_disk()).map_err(|error| damaged(&file.path, error.to_string()));
         let columns = match opened {
             Ok(opened) => file.format.columns(opened, file.coding, Look::AllRows).ok().flatten().unwrap_or_default(),
             Err(Error::BadFile { .. }) => KnownColumns::default(),

@@ -18,6 +18,7 @@ use crate::find::foreign;
 use crate::find::found_file::FoundFile;
 use crate::find::hive;
 use crate::find::inputs::Found;
+use crate::find::staged::Staged;
 use crate::find::unread::Unread;
 use crate::format::Format;
 use crate::format::open::{Archived, Opened, Opening, Piece, Unusable};
@@ -75,6 +76,8 @@ pub struct InputFile {
     pub(crate) partitions: Vec<Partition>,
     /// Whether the text of the file is combined from several columns.
     pub(super) has_several: bool,
+    /// The local copy, if the file is an object in a store. Then `path` is the object's address.
+    pub staged: Option<Staged>,
     /// Whether the text of the file is joined from lists.
     pub(crate) is_joined: bool,
     pub(crate) longest: u64,
@@ -194,7 +197,7 @@ fn look(
     of_folders: &[(String, DataType)],
     repacking: Option<&Repacking>,
 ) -> std::result::Result<(Looked, Option<RepackedBlocks>), Unusable> {
-    let opened = File::open(&found.path).and_then(|file| Ok((Stamp::of_file(&file)?, file)));
+    let opened = File::open(found.on_disk()).and_then(|file| Ok((Stamp::of_file(&file)?, file)));
     let (stamp, file) = opened.map_err(|error| Unusable::Bad(format!("cannot be opened: {error}")))?;
     foreign::pointer(&file).map_or(Ok(()), |why| Err(Unusable::Bad(why)))?;
     let (partitions, of_both) = partitions(found, columns, of_folders).map_err(Unusable::Bad)?;
@@ -231,6 +234,7 @@ fn look(
         lost,
         partitions,
         has_several: several,
+        staged: found.staged.clone(),
         is_joined,
         longest,
         stamp,
@@ -288,12 +292,17 @@ impl InputFile {
         self.stamp
     }
 
+    /// Returns the path of the file that is opened.
+    pub(super) fn on_disk(&self) -> &Path {
+        self.staged.as_ref().map_or(&self.path, |staged| &staged.copy)
+    }
+
     /// Opens the file again. Each read needs its own handle, because the cursor must not be shared.
     ///
     /// # Errors
     /// Returns [`Error::BadFile`] if the file is gone or has been replaced.
     pub fn reopen(&self) -> Result<File> {
-        let file = File::open(&self.path).map_err(|error| self.bad(format!("can no longer be opened: {error}")))?;
+        let file = File::open(self.on_disk()).map_err(|error| self.bad(format!("can no longer be opened: {error}")))?;
         self.check_unchanged(&file)?;
         Ok(file)
     }
@@ -342,6 +351,11 @@ impl BadInput {
 }
 
 impl Source {
+    /// Returns the paths of the files that are not objects in a store.
+    pub fn local_paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().filter(|file| file.staged.is_none()).map(|file| &*file.path)
+    }
+
     /// Removes the files with these paths, which are damaged or missing, and returns them with the reasons. The remaining files keep their
     /// state and are renumbered as if the removed files had never existed.
     pub fn skip(&mut self, late: &BTreeMap<PathBuf, String>) -> Vec<BadInput> {
@@ -368,12 +382,13 @@ impl Source {
         for (at, partitions) in partitions.into_iter().enumerate() {
             let file = &self.files[at];
             let is_touched = |now: &Stamp| file.stamp.looks_like(now) && !file.stamp.stays(now);
-            if !Stamp::of(&file.path).is_ok_and(|now| is_touched(&now)) {
+            if !Stamp::of(file.on_disk()).is_ok_and(|now| is_touched(&now)) {
                 continue;
             }
             let (path, label, bytes) = (file.path.clone(), file.label.clone(), file.bytes);
-            let (format, coding) = (file.format, file.given);
-            let found = FoundFile { path: path.clone(), label, format, coding, is_guess: false, bytes, partitions };
+            let (format, coding, staged) = (file.format, file.given, file.staged.clone());
+            let found =
+                FoundFile { path: path.clone(), label, format, coding, is_guess: false, bytes, partitions, staged };
             let looked = look(&found, &self.columns, &of_folders, None).map_err(|why| foreign::named(&found, why));
             let looked = match looked {
                 Ok(((mut file, _), _)) => {

@@ -117,7 +117,7 @@ pub(crate) fn pointer(file: &File) -> Option<String> {
 
 /// Replaces the reason why a file is unusable if its first bytes show that it has a different format.
 pub(crate) fn named(found: &FoundFile, why: Unusable) -> Unusable {
-    let begin = File::open(&found.path).map(|file| begin(&file)).unwrap_or_default();
+    let begin = File::open(found.on_disk()).map(|file| begin(&file)).unwrap_or_default();
     let format = found.format.facts();
     let is_other = |(what, ending): (&str, &str)| match (format.endings.contains(&ending), ending) {
         (true, _) => None,

@@ -2,8 +2,9 @@
 
 use crate::compressed::coding::Coding;
 use crate::find::hive;
+use crate::find::staged::Staged;
 use crate::format::Format;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A file to read.
 #[derive(Clone, Debug)]
@@ -23,9 +24,16 @@ pub struct FoundFile {
     pub bytes: u64,
     /// The columns that the names of the file's folders define: `lang=ru` means that the column `lang` has the value `ru`.
     pub partitions: Vec<(String, Option<String>)>,
+    /// The local copy, if the file is an object in a store. Then `path` is the object's address.
+    pub staged: Option<Staged>,
 }
 
 impl FoundFile {
+    /// Returns the path of the file that is opened.
+    pub(crate) fn on_disk(&self) -> &Path {
+        self.staged.as_ref().map_or(&self.path, |staged| &staged.copy)
+    }
+
     /// Replaces the label of the file, and derives the partition columns from the new label.
     pub fn called(mut self, label: &str) -> FoundFile {
         self.partitions = hive::partitions(label);

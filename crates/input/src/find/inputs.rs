@@ -23,10 +23,10 @@ use crate::formats;
 use crate::formats::TextFiles;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted_as;
-use dupsift_core::remote::{self, Use};
 use dupsift_core::safe_fs::listing::{self, is_folder};
 use dupsift_publish::Ours;
 use dupsift_publish::names::refuse_standard_input;
+use dupsift_remote::address::{self, Use};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::io;
@@ -52,6 +52,15 @@ pub struct Found {
     pub unread: Unread,
     /// The links that are not followed, sorted by path.
     pub bad: Vec<BadInput>,
+}
+
+impl Found {
+    /// Adds the objects of stores, whose paths sort after those of files.
+    pub fn add(&mut self, staged: Found) {
+        self.files.extend(staged.files);
+        self.bad.extend(staged.bad);
+        self.unread.add_all(staged.unread);
+    }
 }
 
 impl From<Vec<FoundFile>> for Found {
@@ -94,7 +103,7 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
     let mut others: BTreeMap<PathBuf, Other> = BTreeMap::new();
     let (mut skipped, mut chosen) = (BTreeMap::new(), BTreeMap::new());
     let mut bad: BTreeMap<PathBuf, BadInput> = BTreeMap::new();
-    inputs.iter().try_for_each(|input| remote::refuse(input, Use::Read))?;
+    inputs.iter().try_for_each(|input| address::refuse(input, Use::Read))?;
     let places = places(folder, inputs);
     for input in inputs {
         let Listed { named, is_file, found, unread, not_followed, ours, is_ours } =
@@ -123,7 +132,7 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
             let coding = Coding { packing, ..taking.coding };
             let is_guess = !is_file && formats::is_guess(&path, format);
             let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
-            let found = FoundFile { path, label, format, coding, is_guess, bytes, partitions };
+            let found = FoundFile { path, label, format, coding, is_guess, bytes, partitions, staged: None };
             files.entry(identity).or_insert(found);
         }
         for (mut named, why) in unread {
@@ -154,9 +163,13 @@ fn places(folder: &Path, inputs: &[String]) -> Vec<PathBuf> {
     inputs.iter().filter_map(place).collect()
 }
 
-/// Sorts files by the bytes of their absolute paths. The order therefore does not depend on the working directory.
+/// Sorts files by the bytes of their absolute paths or, for objects in stores, of their addresses. The order therefore depends neither on
+/// the working directory nor on the folder for temporary files.
 pub fn sort(files: &mut [FoundFile]) {
     files.sort_by_cached_key(|file| {
+        if file.staged.is_some() {
+            return file.path.as_os_str().as_encoded_bytes().to_vec();
+        }
         let mut plain = PathBuf::new();
         for part in absolute(&file.path).components() {
             match part {

@@ -8,5 +8,6 @@ pub(crate) mod found_file;
 pub(crate) mod glob;
 pub(crate) mod hive;
 pub(crate) mod inputs;
+pub(crate) mod staged;
 pub(crate) mod standard_input;
 pub(crate) mod unread;

@@ -62,7 +62,10 @@ pub fn store(
     let coding = Coding { packing: Packing::of_bytes(&first), ..taking.coding };
     let format = if taking.text_files == TextFiles::Lines { formats::TEXT_LINES } else { formats::JSON_LINES };
     let (label, partitions) = (DASH.to_owned(), Vec::new());
-    Ok(Stored { file: FoundFile { path, label, format, coding, is_guess: false, bytes, partitions }, work })
+    Ok(Stored {
+        file: FoundFile { path, label, format, coding, is_guess: false, bytes, partitions, staged: None },
+        work,
+    })
 }
 
 /// Returns whether [`store`] wrote the file.

@@ -111,6 +111,15 @@ impl Unread {
         self
     }
 
+    /// Adds the files of other inputs.
+    pub(crate) fn add_all(&mut self, other: Unread) {
+        other.by_ending.into_iter().for_each(|(ending, count)| *self.by_ending.entry(ending).or_default() += count);
+        self.data.extend(other.data);
+        self.special.extend(other.special);
+        self.skipped.extend(other.skipped);
+        self.named.extend(other.named);
+    }
+
     /// Returns the folders that were skipped because dupsift wrote them, each with its kind.
     pub fn skipped_folders(&self) -> BTreeMap<String, String> {
         let word = |(path, kind): (&PathBuf, &Ours)| (path.to_string_lossy().into_owned(), kind.word().to_owned());

@@ -442,6 +442,13 @@ impl Finished {
         if let Some(error) = self.lost_frame() {
             return Err(error);
         }
+        let is_address = |file: &&InputReport| !file.path.starts_with('/') && file.path.contains("://");
+        if let (None, Some(file)) = (&self.moved, self.report.inputs.iter().find(is_address)) {
+            return Err(Error::usage(format!(
+                "the corpus of the run is in a bucket, such as {}, and is not downloaded again; copy it, and pass `input=DIR` with the location of the copy",
+                file.path
+            )));
+        }
         let mut called = self.report.inputs.clone();
         called.iter_mut().for_each(|file| file.path = self.stands(file));
         let run = options.clone();

@@ -175,6 +175,8 @@ fn inputs(session: &Session<'_>, taken: &Taken, removals: &Removals) -> Vec<Inpu
         rows: file.rows,
         bytes: file.bytes,
         stamp: file.seen().to_string(),
+        etag: file.staged.as_ref().and_then(|staged| staged.etag.clone()),
+        version: file.staged.as_ref().and_then(|staged| staged.version.clone()),
         contents: contents(at),
         encoding: file.coding.guessed.then(|| file.coding.encoding.to_string()),
         not_copied: !file.can_be_copied(),

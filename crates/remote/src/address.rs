@@ -1,6 +1,8 @@
-//! Refuses remote addresses (`s3://bucket/docs`): dupsift reads and writes local files only.
+//! Recognizes remote addresses, such as `s3://bucket/docs`, and refuses those that cannot be read or written.
 
-use crate::error::{Error, Result};
+use std::fmt;
+
+use dupsift_core::error::{Error, Result};
 
 /// The purpose for which a remote address was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,21 +13,74 @@ pub enum Use {
     Write,
 }
 
+/// An address of an object, of a folder or of several objects in a store that can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The name of the bucket.
+    pub bucket: String,
+    /// The key after the bucket; a folder may end in a slash.
+    pub key: String,
+}
+
+impl Address {
+    /// Returns the address in a text; `None` if the text is a local path, or if its scheme cannot be read.
+    pub fn of(text: &str) -> Option<Address> {
+        let (scheme, rest) = scheme(text)?;
+        let is_read = cfg!(feature = "network") && ["s3", "s3a", "s3n"].contains(&&*scheme);
+        if !is_read || has_user(rest) {
+            return None;
+        }
+        let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
+        Some(Address { bucket: bucket.to_owned(), key: key.to_owned() }).filter(|address| !address.bucket.is_empty())
+    }
+
+    /// Returns the address of another key in the same bucket.
+    pub fn with_key(&self, key: &str) -> Address {
+        Address { bucket: self.bucket.clone(), key: key.to_owned() }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "s3://{}/{}", self.bucket, self.key)
+    }
+}
+
+/// Returns the scheme of a remote address in lower case, and what follows `://`; `None` for a local path.
+fn scheme(text: &str) -> Option<(String, &str)> {
+    let (scheme, rest) = text.split_once("://")?;
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
+    let is_remote = is_scheme && !std::path::Path::new(text).exists();
+    is_remote.then(|| (scheme.to_ascii_lowercase(), rest))
+}
+
+/// Returns whether an address contains a user with a password, such as `USER:PASSWORD@host/path`.
+fn has_user(rest: &str) -> bool {
+    let host = rest.split('/').next().unwrap_or_default();
+    host.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
+}
+
 /// Returns an error for a remote address and explains how to copy the files. Accepts local paths, and any string that is the path of an
 /// existing file.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] with the command that copies files between the address and a local folder.
 pub fn refuse(text: &str, used: Use) -> Result<()> {
-    let Some((scheme, rest)) = text.split_once("://") else { return Ok(()) };
-    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
-    if !is_scheme || std::path::Path::new(text).exists() {
-        return Ok(());
-    }
+    if scheme(text).is_none() { Ok(()) } else { Err(refused(text, used)) }
+}
+
+/// Returns the error for a remote address, which explains how to copy the files.
+pub(crate) fn refused(text: &str, used: Use) -> Error {
+    let (scheme, rest) = text.split_once("://").unwrap_or_default();
     let scheme = scheme.to_ascii_lowercase();
+    if has_user(rest) {
+        return Error::usage(format!(
+            "an address of {scheme}:// contains a password; addresses are recorded, so expected one without user and password"
+        ));
+    }
     if scheme == "file" {
-        return Err(Error::usage(format!("{text:?} is a URL; pass only the path: {rest}")));
+        return Error::usage(format!("{text:?} is a URL; pass only the path: {rest}"));
     }
     let copy = |read: String, write: String| if used == Use::Read { read } else { write };
     let shown = quoted(text);
@@ -60,16 +115,16 @@ pub fn refuse(text: &str, used: Use) -> Result<()> {
         }
         _ => copy("rclone copy ADDRESS DIR".to_owned(), "rclone copy DIR ADDRESS".to_owned()),
     };
-    Err(Error::usage(match used {
+    Error::usage(match used {
         Use::Read => {
-            format!("{text:?} is a remote address, but only local files can be read; copy it first: {way_out}")
+            format!("{text:?} is a remote address that cannot be read here; copy it first: {way_out}")
         }
         Use::Write => {
             format!(
                 "{text:?} is a remote address, but only local folders can be written; write to a local folder, then copy it: {way_out}"
             )
         }
-    }))
+    })
 }
 
 /// Returns the command that copies a repository, or one file of it, between Hugging Face and a local folder. An address without a kind is
@@ -152,6 +207,34 @@ mod tests {
         assert!(write.ends_with("then copy it: aws s3 sync DIR s3://bucket/out"), "{write}");
         let write = refuse("hf://datasets/a/b", Use::Write).unwrap_err().to_string();
         assert!(write.ends_with("hf upload --repo-type dataset a/b DIR"), "{write}");
+    }
+
+    #[cfg(feature = "network")]
+    #[test]
+    fn addresses_of_buckets_are_recognized() {
+        let shown = |text: &str| Address::of(text).map(|address| address.to_string());
+        for (text, expected) in [
+            ("s3://bucket/a/b.parquet", Some("s3://bucket/a/b.parquet")),
+            ("S3A://my.bucket/a/*.parquet", Some("s3://my.bucket/a/*.parquet")),
+            ("s3n://bucket", Some("s3://bucket/")),
+            ("s3:///a", None),
+            ("s3://user:secret@bucket/a", None),
+            ("gs://bucket/a", None),
+            ("bucket/a", None),
+        ] {
+            assert_eq!(shown(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_refused_and_not_repeated() {
+        for address in ["s3://me:secret@bucket/a", "https://me:secret@host/a.parquet?x=secret"] {
+            let said = refuse(address, Use::Read).unwrap_err().to_string();
+            assert!(said.contains("contains a password") && !said.contains("secret"), "{said}");
+        }
+        // The account of a container is not a password.
+        let said = refuse("abfss://c@host/x", Use::Read).unwrap_err().to_string();
+        assert!(said.ends_with("azcopy copy ADDRESS DIR"), "{said}");
     }
 
     #[test]
