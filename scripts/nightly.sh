@@ -8,8 +8,8 @@
 # batch: it is matched against all earlier batches in the index DIR and added to them. After publication, the rows of
 # earlier batches are merged. The texts of removed documents are stored (--keep-texts), because the next snapshot may overwrite CORPUS.
 #
-# Exit codes: 0 published (the log reports rejected rows and files); 4 held back by a guard: check the result, then run the command in
-# the log; 75 another run is in progress; otherwise the exit code of dupsift run.
+# Exit codes: 0 published (the log reports rejected rows and files); 4 held back by a guard: check the result, then run a command in the
+# log; 75 another run is in progress; otherwise the exit code of dupsift run.
 #
 # DUPSIFT: the program; by default the one in PATH, or target/release/dupsift next to this script. KEEP: number of results to keep (30).
 set -eu
@@ -125,6 +125,15 @@ compact() {
   [ -z "$index" ] || "$program" index compact "$index" 9>&- >&2 || echo "nightly: $index has all batches, but its rows could not be merged; the next run tries again" >&2
 }
 
+# Names the results that wait for a decision.
+waiting() {
+  for held in "$out"/*.held; do
+    if [ -f "$held/_HELD" ]; then
+      echo "nightly: $held is still held back; check it, then run: $program accept $held, or: $program reject $held" >&2
+    fi
+  done
+}
+
 lead() { ln -sfn -- "$1" "$out/.latest" && mv -fT -- "$out/.latest" "$out/latest"; }
 
 note
@@ -140,6 +149,7 @@ if [ -f "$out/$result/_SUCCESS" ]; then
   fi
   # A run that was interrupted after its result was published may not have updated the link and the index.
   lead "$(published | tail -n 1)"
+  waiting
   compact
   echo "nightly: $out/$result is already complete; for another crawl of the same day, pass a name: CORPUS OUT NAME" >&2
   exit 0
@@ -157,7 +167,7 @@ case $code in
   0) ;;
   3) echo "nightly: rows or files were rejected, or a guard fired; see $out/$result/rejected and $out/$result/run.json" >&2 ;;
   4)
-    fail 4 "held back; $out/latest is unchanged. Check $out/$result.held; if it is correct, run: $program accept $out/$result.held, then this command again to update latest"
+    fail 4 "held back; $out/latest is unchanged. Check $out/$result.held; if it is correct, run: $program accept $out/$result.held, then this command again to update latest; if it is wrong, run: $program reject $out/$result.held"
     ;;
   2) fail 2 "dupsift exited with code 2; fix the reported problem and run the command again; nothing was started" ;;
   *) fail "$code" "dupsift exited with code $code; run the same command again to resume" ;;
@@ -168,4 +178,5 @@ published | head -n "-$keep" | while IFS= read -r old; do
   if [ "$old" != "$result" ]; then rm -rf -- "${out:?}/$old"; fi
 done
 echo "nightly: $out/$result is published" >&2
+waiting
 compact

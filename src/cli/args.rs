@@ -61,6 +61,8 @@ pub enum Verb {
     Stream(Box<StreamArguments>),
     /// Publish a result that a guard held back
     Accept(AcceptArguments),
+    /// Remove a result that a guard held back
+    Reject(RejectArguments),
     /// Remove temporary files that killed runs left behind
     ///
     /// Lists what it removes. Leaves active runs and your own files alone.
@@ -272,6 +274,14 @@ pub struct AcceptArguments {
     pub reason: Option<String>,
 }
 
+/// `dupsift reject`.
+#[derive(Debug, Args)]
+pub struct RejectArguments {
+    /// The folder NAME.held that a run wrote next to its output NAME before it ended with exit code 4
+    #[arg(value_name = "NAME.held")]
+    pub dir: PathBuf,
+}
+
 /// `dupsift index`.
 #[derive(Debug, Subcommand)]
 pub enum IndexVerb {
@@ -445,6 +455,7 @@ mod tests {
         ("contaminated", &["config"]),
         ("stream", &["config"]),
         ("accept", &["reason"]),
+        ("reject", &[]),
         ("clean", &["work"]),
         ("index", &[]),
         ("apply", &["add", "corpus", "dry-run", "input", "out", "overwrite", "remove-if", "threshold"]),

@@ -31,6 +31,7 @@ pub mod progress;
 pub mod purify;
 #[cfg(test)]
 mod python_keywords;
+pub mod reject;
 pub mod report;
 pub mod run;
 pub mod sample;

@@ -14,7 +14,7 @@ use super::output::complain_of;
 use super::suggest::suggestion;
 use super::{
     Exit, accept, algorithms, apply, clean, compare, complain, contaminated, evaluate, explain, fail, index, log,
-    manual, purify, report, run, sample, say, show, signals, stream, version,
+    manual, purify, reject, report, run, sample, say, show, signals, stream, version,
 };
 
 /// The script described in docs/scheduling.md. The script is embedded in the program so that every package includes it.
@@ -78,6 +78,7 @@ fn verb(verb: Verb) -> Result<Exit> {
         Verb::Contaminated(arguments) => contaminated::contaminated(*arguments),
         Verb::Stream(arguments) => stream::stream(*arguments),
         Verb::Accept(arguments) => accept::accept(arguments),
+        Verb::Reject(arguments) => reject::reject(&arguments),
         Verb::Clean(arguments) => clean::clean(&arguments),
         Verb::Index(verb) => index::index(verb),
         Verb::Apply(arguments) => apply::apply(&arguments),

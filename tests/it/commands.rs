@@ -70,6 +70,16 @@ const BEFORE: &[(&str, &str, &str)] = &[
         "dupsift accept OUT.held",
         "dupsift run corpus --out held && { dupsift run torn.jsonl --out held --overwrite; test $? = 4; }",
     ),
+    (
+        "docs/scheduling.md",
+        "dupsift reject OUT/NAME.held",
+        "rm -r held && dupsift run corpus --out held/night && { dupsift run torn.jsonl --out held/night --overwrite; test $? = 4; }",
+    ),
+    (
+        "docs/guards.md",
+        "dupsift reject OUT.held",
+        "rm -r held && dupsift run corpus --out held && { dupsift run torn.jsonl --out held --overwrite; test $? = 4; }",
+    ),
     // The program from the tutorial, saved under the file name on the page.
     (
         "docs/tutorial.md",

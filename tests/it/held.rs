@@ -464,3 +464,51 @@ fn a_model_learnt_from_a_broken_corpus_is_held_back() {
     Ran::of(accept).ends_with(0);
     assert_eq!(record(&out)["accepted"]["output"], "model");
 }
+
+#[test]
+fn a_rejected_result_is_removed_and_what_stands_is_unchanged() {
+    let place = Place::new();
+    let reject = |name: &str| Ran::of(program().arg("reject").arg(place.at(name)).output().unwrap());
+    // Only a held result is removed.
+    let before = tree(place.folder.path());
+    for name in ["out", "corpus", "out.held", "nowhere.held"] {
+        reject(name).ends_with(2).says(&["is not a result that was held back"]);
+    }
+    std::fs::create_dir(place.at("mine.held")).unwrap();
+    std::fs::write(place.at("mine.held/notes.txt"), "mine").unwrap();
+    reject("mine.held").ends_with(2).says(&["notes.txt"]);
+    assert!(place.at("mine.held/notes.txt").is_file());
+    std::fs::remove_dir_all(place.at("mine.held")).unwrap();
+    assert!(before == tree(place.folder.path()));
+    place.broken(500, 500);
+    place.held(&[]);
+    let before = tree(&place.at("out"));
+    let ran = reject("out.held").ends_with(0);
+    assert!(ran.stdout.starts_with("removed ") && !ran.stdout.contains("index"), "{}", ran.stdout);
+    assert!(before == tree(&place.at("out")));
+    assert_eq!(place.names(), ["corpus", "out"]);
+    reject("out.held").ends_with(2);
+}
+
+#[test]
+fn the_index_forgets_a_rejected_batch() {
+    let place = Place::new();
+    let index = place.at("seen");
+    let with_index = |name: &str| {
+        let more = ["--algorithms", "exact", "--index", index.to_str().unwrap(), "--previous"];
+        let previous = place.at("out");
+        run(&[&place.at("corpus")], &place.at(name), &[&more[..], &[previous.to_str().unwrap()]].concat())
+    };
+    with_index("first").ends_with(0);
+    let before = tree(&index);
+    place.broken(500, 500);
+    with_index("second").ends_with(4);
+    assert!(before != tree(&index), "the index holds the batch");
+    let ran = Ran::of(program().arg("reject").arg(place.at("second.held")).output().unwrap()).ends_with(0);
+    assert!(ran.stdout.contains("the index has forgotten its batch"), "{}", ran.stdout);
+    let batches = || Ran::of(program().args(["index", "info", "--json"]).arg(&index).output().unwrap()).ends_with(0);
+    assert!(!batches().stdout.contains("second"));
+    Ran::of(program().args(["index", "verify"]).arg(&index).output().unwrap()).ends_with(0);
+    place.good();
+    with_index("third").ends_with(0);
+}

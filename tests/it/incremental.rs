@@ -229,15 +229,27 @@ fn an_older_run_that_is_accepted_does_not_move_latest_back() {
         runs.run(name).ends_with(0).says(&["is already complete"]);
         std::fs::read_to_string(runs.at("out/.nightly.published")).unwrap()
     };
-    runs.run("2026-11-20").ends_with(0);
+    for name in ["2026-11-19", "2026-11-20"] {
+        runs.run(name).ends_with(0);
+    }
     torn("2026-11-21");
-    runs.run("2026-11-22").ends_with(0);
-    assert_eq!(accepted("2026-11-21"), "2026-11-20\n2026-11-21\n2026-11-22\n");
-    assert_eq!(runs.latest(), "2026-11-22");
-    // A result that is accepted before the next run counts as the newest result.
-    torn("2026-11-23");
-    accepted("2026-11-23");
+    // Later runs name the result that waits for a decision.
+    let waiting = format!("{} is still held back", runs.at("out/2026-11-21.held").display());
+    for name in ["2026-11-22", "2026-11-23", "2026-11-23"] {
+        runs.run(name).ends_with(0).says(&[&waiting, "accept ", "reject "]);
+    }
+    assert_eq!(accepted("2026-11-21"), "2026-11-21\n2026-11-22\n2026-11-23\n");
     assert_eq!(runs.latest(), "2026-11-23");
+    // A result that is accepted before the next run counts as the newest result.
+    torn("2026-11-24");
+    accepted("2026-11-24");
+    assert_eq!(runs.latest(), "2026-11-24");
+    // A rejected result is gone, and later runs no longer name it.
+    torn("2026-11-25");
+    Ran::of(program().arg("reject").arg(runs.at("out/2026-11-25.held")).output().unwrap()).ends_with(0);
+    let ran = runs.run("2026-11-26").ends_with(0);
+    assert!(!ran.stderr.contains("still held back"), "{}", ran.stderr);
+    assert_eq!(runs.latest(), "2026-11-26");
 }
 
 /// Checks that the list of results is written under an unpredictable name, and that a write error is reported.
@@ -371,6 +383,16 @@ fn the_line_for_cron_works_as_it_is_printed() {
         assert_eq!(std::fs::read_link(machine("data/dedup/latest")).unwrap(), Path::new(today));
     }
     assert_eq!(batches_in(&held(&machine("data/seen"))), ["2026-11-22", "2026-11-23"]);
+    // On a day without a crawl, the script fails, and cron mails the end of the log.
+    std::fs::remove_file(machine("data/crawl/today/a.parquet")).unwrap();
+    let mut command = Command::new("/bin/sh");
+    command
+        .args(["-c", &typed])
+        .env_clear()
+        .env("PATH", format!("{here}/bin:/usr/bin:/bin"))
+        .env("TODAY", "2026-11-24");
+    let mailed = Ran::of(command.output().unwrap()).stdout;
+    assert!(mailed.contains("dupsift exited with code 2") && mailed.lines().count() <= 20, "{mailed}");
     let second = record(&machine("data/dedup/latest"));
     assert!(second["index"]["seen"].as_u64() > Some(1700), "{}", second["index"]);
     // Copies of documents in the previous batch form pairs, but guards do not count these pairs.

@@ -215,6 +215,28 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
     Ok(before)
 }
 
+/// Makes the index forget the held batch of this result. Returns whether the index held the batch: another batch may have replaced it.
+///
+/// # Errors
+/// Returns an error if the index is used by another run, is damaged, or cannot be written.
+pub fn reject(of: &IndexReport, report: &RunReport, held: &Path) -> Result<bool> {
+    let dir = &place_of(of, report, held);
+    if of.generation == of.read_generation || !is_folder(dir)? {
+        return Ok(false);
+    }
+    let index = Index::open(dir, state)?;
+    match index.held()?.is_some_and(|next| is_held_for(of, &next)) {
+        true => index.hold_none().map(|()| true),
+        false => Ok(false),
+    }
+}
+
+/// Returns whether a held generation of an index belongs to this result.
+fn is_held_for(of: &IndexReport, next: &Manifest) -> bool {
+    let publication = next.batches.last().map(|batch| &batch.publication);
+    next.generation == of.generation && publication == Some(&of.publication)
+}
+
 /// Publishes the held result in `held`, and adds its batch to the index. `publish` renames the result.
 ///
 /// # Errors
@@ -243,11 +265,7 @@ pub fn accept(
         // An earlier call was interrupted after it had published the result, and opening the index has completed its work.
         return publish();
     }
-    let is_it = |next: &Manifest| {
-        let publication = next.batches.last().map(|batch| &batch.publication);
-        next.generation == of.generation && publication == Some(&of.publication)
-    };
-    let Some(next) = index.held()?.filter(is_it) else {
+    let Some(next) = index.held()?.filter(|next| is_held_for(of, next)) else {
         return Err(Error::usage(format!(
             "the index {} no longer holds the data of the batch {}; run the batch again with `accept`",
             dir.display(),

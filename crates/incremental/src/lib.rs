@@ -42,7 +42,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 pub use again::Again;
-pub use batch::accept;
+pub use batch::{accept, reject};
 pub use place::place_of;
 use reference::Reference;
 use run_batch::{Purpose, matched};

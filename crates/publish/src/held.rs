@@ -12,11 +12,11 @@
 use crate::names::{HELD, HELD_ENDING, SUCCESS};
 use crate::ours::MOST_RECORD;
 use crate::overwrite;
-use crate::place::Place;
+use crate::place::{PARTIAL, Place};
 use crate::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
-use dupsift_core::safe_fs::listing::{is_file, is_folder, is_there, look_at_link};
+use dupsift_core::safe_fs::listing::{is_file, is_folder, is_there, look_at_link, remove_all};
 use dupsift_core::safe_fs::{self, MOST_JSON, Readers, sync_folder, write_durably};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -119,6 +119,20 @@ impl Held {
         )))
     }
 
+    /// Removes the result. The output under its name, if any, is unchanged.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if the result has been accepted and only its name is missing, or [`Error::Io`].
+    pub fn reject(&self) -> Result<()> {
+        if self.is_accepted() {
+            return Err(Error::usage(format!(
+                "{folder} has already been accepted; run `dupsift accept {folder}` again to complete it",
+                folder = self.folder.path.display()
+            )));
+        }
+        remove(self.work.place())
+    }
+
     /// Renames the result to its output name. The previous output is removed last.
     ///
     /// # Errors
@@ -137,6 +151,14 @@ impl Held {
         output.give_to(&self.folder.path)?;
         Ok(output.path.clone())
     }
+}
+
+/// Removes the held-back result of this output. If the process is killed, the next command that uses the output removes what is left.
+pub(super) fn remove(output: &Place) -> Result<()> {
+    let (held, hidden) = (output.held(), output.hidden(PARTIAL));
+    fs::rename(&held.path, &hidden).map_err(Error::io("move aside", &held.path))?;
+    sync_folder(&held.parent)?;
+    remove_all(&hidden).map_err(Error::io("remove", &hidden))
 }
 
 /// The value that [`standing`] returns if there is no result.

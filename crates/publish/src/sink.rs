@@ -18,7 +18,7 @@ use crate::place::{PARTIAL, Place, seal_below};
 use crate::unfinished::{Unfinished, publish, unless_ending};
 use crate::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs::listing::{is_there, remove_all};
+use dupsift_core::safe_fs::listing::is_there;
 use dupsift_core::safe_fs::{self, Readers, sync_folder, write_durably};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -284,14 +284,11 @@ impl Stage {
         self.staged.finish();
         // The result now has its final name, so its checkpoints are no longer needed.
         self.work.goes();
-        let older = self.place().held();
-        if replaces_held && held::older(self.place()).unwrap_or(false) {
-            // If the removal is interrupted, the next run recognizes the hidden folder as no longer needed.
-            let hidden = older.hidden(PARTIAL);
-            let removed = fs::rename(&older.path, &hidden).and_then(|()| remove_all(&hidden));
-            if let Err(error) = removed {
-                tracing::warn!("the older result held back at {} cannot be removed: {error}", older.path.display());
-            }
+        if replaces_held
+            && held::older(self.place()).unwrap_or(false)
+            && let Err(error) = held::remove(self.place())
+        {
+            tracing::warn!("the older result that was held back remains: {error}");
         }
         Ok(())
     }

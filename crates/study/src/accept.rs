@@ -18,6 +18,9 @@ pub(crate) type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 
 pub(crate) type IntoIndex<'i> =
     dyn Fn(&IndexReport, &RunReport, &Path, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
 
+/// Makes an index forget the held batch of a result. The arguments are the records of the index and the run, and the location of the result.
+pub(crate) type FromIndex<'i> = dyn Fn(&IndexReport, &RunReport, &Path) -> Result<bool> + 'i;
+
 /// The location of an accepted result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
@@ -59,6 +62,26 @@ pub fn accept(
     let mut publish = || publish(&held, &json, &accepted, page);
     let out = added(record.as_ref(), held.path(), &mut publish, into_index)?;
     Ok(Accepted { out, before: false })
+}
+
+/// Removes the held result in `folder` (`NAME.held`), and makes the index forget its batch. `from_index` does the latter; it is called with
+/// the records of the index and the run and with the location of the result, and returns whether the index held the batch. Returns what
+/// `from_index` returned, or `None` if the result was not matched against an index.
+///
+/// # Errors
+/// Returns [`Error::Usage`] if the folder contains no held result, or if the result has been accepted.
+pub fn reject(folder: &Path, from_index: &FromIndex<'_>) -> Result<Option<bool>> {
+    let held = Held::open(folder)?;
+    let (_, record) = record(held.path())?;
+    if held.is_accepted() {
+        return held.reject().map(|()| None);
+    }
+    // If the process is killed in between, the folder is still there, and the call can be repeated.
+    let forgotten = match record.as_ref().and_then(|record| Some((record.index.as_ref()?, record))) {
+        Some((index, record)) => Some(from_index(index, record, held.path())?),
+        None => None,
+    };
+    held.reject().map(|()| forgotten)
 }
 
 /// Returns the record of the result in a folder as text, and parsed if this version can parse it.

@@ -25,7 +25,7 @@ mod review;
 mod sample;
 mod whole_corpus;
 
-pub use accept::{Accepted, accept};
+pub use accept::{Accepted, accept, reject};
 pub use apply::applicable::{Applicable, applicable, refuse_sample};
 pub use apply::rules::{RuleFigures, RuleTable, planned, rules};
 pub use apply::{ApplyOptions, Survivors, apply, survivors};

@@ -1,0 +1,22 @@
+//! Implements `dupsift reject`, which removes a held result.
+
+use anyhow::Result;
+
+use super::args::RejectArguments;
+use super::log::LogFormat;
+use super::{Exit, log, print_result};
+use dupsift_study as study;
+
+/// Runs the command.
+///
+/// # Errors
+/// Returns an error if the folder is not a held result, or if it or its index cannot be changed.
+pub fn reject(arguments: &RejectArguments) -> Result<Exit> {
+    log::send(LogFormat::Text);
+    let index = match study::reject(&arguments.dir, &dupsift_incremental::reject)? {
+        Some(true) => "; the index has forgotten its batch",
+        Some(false) => "; its index no longer had its batch",
+        None => "",
+    };
+    Ok(print_result(&format!("removed {}{index}\n", arguments.dir.display()), Exit::Done))
+}
