@@ -53,6 +53,8 @@ const PAGES: &[(&str, &str)] = pages![
     "tutorial.md",
     "versions.md",
     "methods/common.md",
+    "methods/contamination.md",
+    "methods/conversations.md",
     "methods/core_words.md",
     "methods/cosine.md",
     "methods/decomposition.md",
