@@ -13,6 +13,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
 use crate::work_files::LOCK;
@@ -48,9 +50,7 @@ impl Owner {
     /// Returns whether the owner is another process running on this machine.
     pub(super) fn lives_here(&self) -> bool {
         let here = Owner::here(None);
-        self.host == here.host
-            && self.process != here.process
-            && Path::new("/proc").join(self.process.to_string()).is_dir()
+        self.host == here.host && self.process != here.process && is_alive(self.process)
     }
 
     fn read(mut file: &File) -> Owner {
@@ -59,6 +59,12 @@ impl Owner {
         // A process that is killed while writing may leave an incomplete file.
         read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
+}
+
+/// Returns whether a process with this id exists, also if it belongs to another user.
+fn is_alive(process: u32) -> bool {
+    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+    process.is_some_and(|process| test_kill_process(process) != Err(Errno::SRCH))
 }
 
 impl std::fmt::Display for Owner {
@@ -267,6 +273,21 @@ mod tests {
             }
         });
         assert_eq!(most.into_inner(), 1);
+    }
+
+    #[test]
+    fn a_process_lives_until_it_ends_whoever_owns_it() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("started");
+        let owner = Owner { process: child.id(), ..Owner::here(None) };
+        assert!(owner.lives_here());
+        assert!(!Owner { host: "another machine".into(), ..owner.clone() }.lives_here());
+        child.kill().and_then(|()| child.wait()).expect("ended");
+        assert!(!owner.lives_here());
+        // The first process belongs to the system, so an ordinary user may not signal it.
+        assert!(is_alive(1) && !Owner::here(None).lives_here());
+        for none in [0, i32::MAX as u32, u32::MAX] {
+            assert!(!is_alive(none), "{none}");
+        }
     }
 
     #[test]
