@@ -4,6 +4,7 @@ use std::path::Path;
 
 use bytesize::ByteSize;
 
+use super::summary::peak_memory;
 use super::{counted, guarded, other_inputs, rejections_of, skipped, table_of_numbers, thousands};
 use dupsift_commands::contaminated::ContaminationReport;
 use dupsift_engine::job::stands_in;
@@ -32,12 +33,12 @@ pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
     }
     text += &suites(report);
     text += &format!(
-        "{:.1} s, {:.1} CPU seconds, {item_memory} for {items}, {peak} peak memory\n",
+        "{:.1} s, {:.1} CPU seconds, {item_memory} for {items}{peak}\n",
         report.seconds,
         report.cpu_seconds,
         item_memory = ByteSize(report.item_bytes).display().iec(),
         items = counted(report.items, "item"),
-        peak = ByteSize(report.peak_memory_bytes).display().iec()
+        peak = peak_memory(report.peak_memory_bytes)
     );
     skipped(&report.bad_inputs, usize::MAX).iter().for_each(|line| text += &format!("{line}\n"));
     other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));

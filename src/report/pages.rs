@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use bytesize::ByteSize;
-
 use super::losses::rejected;
+use super::summary::peak_memory;
 use super::{counted, guarded, once_accepted, other_inputs, rejections, skipped, thousands};
 use dupsift_commands::purify::{PagesReport, TrainingReport};
 use dupsift_core::number::counted_as;
@@ -19,10 +18,10 @@ pub fn pages(report: &PagesReport, out: &Path) -> String {
         format!("{} in {}; {rejected}\n", counted(report.written, "page"), counted(report.inputs.len() as u64, "file"));
     purified(&report.purified).iter().for_each(|line| text += &format!("{line}\n"));
     text += &format!(
-        "{:.1} s, {:.1} CPU seconds, {} peak memory\n",
+        "{:.1} s, {:.1} CPU seconds{}\n",
         report.seconds,
         report.cpu_seconds,
-        ByteSize(report.peak_memory_bytes).display().iec()
+        peak_memory(report.peak_memory_bytes)
     );
     skipped(&report.bad_inputs, usize::MAX).iter().for_each(|line| text += &format!("{line}\n"));
     other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));

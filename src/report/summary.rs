@@ -244,12 +244,17 @@ fn losses(report: &RunReport) -> Vec<String> {
 /// Returns the time, the rate and the memory of a run.
 fn cost(report: &RunReport) -> String {
     format!(
-        "{:.1} s for {:.1} MB of text: {:.1} MB/s, {} peak memory",
+        "{:.1} s for {:.1} MB of text: {:.1} MB/s{}",
         report.seconds,
         report.documents.megabytes(),
         report.megabytes_per_second(),
-        ByteSize(report.peak_memory_bytes).display().iec()
+        peak_memory(report.peak_memory_bytes)
     )
+}
+
+/// Returns the end of a line about the cost of a run; nothing if the system does not report the memory of a process.
+pub(super) fn peak_memory(bytes: u64) -> String {
+    if bytes == 0 { String::new() } else { format!(", {} peak memory", ByteSize(bytes).display().iec()) }
 }
 
 /// Returns counts of the repeated passages that were found. These passages are removed only from the corpus in `deduped/`.
@@ -494,6 +499,12 @@ mod tests {
         let mut report = report();
         report.algorithms[1].left_out = 0;
         report
+    }
+
+    #[test]
+    fn memory_that_the_system_does_not_report_is_not_mentioned() {
+        let report = RunReport { peak_memory_bytes: 0, ..report() };
+        assert_eq!(cost(&report), "12.3 s for 104.9 MB of text: 8.5 MB/s");
     }
 
     #[test]

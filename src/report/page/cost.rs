@@ -9,6 +9,8 @@ use dupsift_engine::engine::StageReport;
 
 /// Returns a table with one row per stage.
 pub(crate) fn section(stages: &[StageReport]) -> Markup {
+    // The system may not report the memory of a process.
+    let some = |memory: u64| if memory == 0 { String::new() } else { bytes(memory) };
     let header = ["stage", "seconds", "CPU", "rows in", "rows out", "to temporary files", "peak memory"];
     html! {
         (scrolling("Stages", html! {
@@ -23,7 +25,7 @@ pub(crate) fn section(stages: &[StageReport]) -> Markup {
                             td { (thousands(stage.rows_in)) }
                             td { (thousands(stage.rows_out)) }
                             (cell(stage.spilled_bytes as f64, &bytes(stage.spilled_bytes)))
-                            (cell(stage.peak_memory_bytes as f64, &bytes(stage.peak_memory_bytes)))
+                            (cell(stage.peak_memory_bytes as f64, &some(stage.peak_memory_bytes)))
                         }
                     }
                 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::pair::quoted;
 use super::text::{bytes, percent, plain, seconds};
-use crate::report::summary::{by_reason, remarks};
+use crate::report::summary::{by_reason, peak_memory, remarks};
 use crate::report::{counted, rejections, thousands};
 use dupsift_engine::job::{Guarded, PartsReport, RunReport};
 use dupsift_engine::options::Spelling;
@@ -70,10 +70,10 @@ pub(crate) fn facts(report: &RunReport) -> Markup {
         _ => format!("{}, and {} from other inputs", rejections(&documents.rejections), counted(others, "row")),
     };
     let cost = format!(
-        "{:.1} MB/s, {} of CPU time, {} peak memory",
+        "{:.1} MB/s, {} of CPU time{}",
         report.megabytes_per_second(),
         seconds(report.cpu_seconds),
-        bytes(report.peak_memory_bytes)
+        peak_memory(report.peak_memory_bytes)
     );
     let sample =
         documents.sampled_from.map_or(String::new(), |all| format!("a sample of {} ", counted(all, "document")));
