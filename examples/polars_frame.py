@@ -15,7 +15,7 @@ DOCS = Path(__file__).resolve().parents[1] / "data-samples" / "docs"
 frame = pl.read_parquet(DOCS / "en.parquet")
 result = dupsift.dedup(frame, text_column="text", id_column="id", keep="length desc")
 
-clean = frame.filter(pl.Series(result.kept_mask))
+clean = frame.filter(result.kept_mask)
 print(f"{clean.height} of {frame.height} rows kept")
 
 pairs = pl.DataFrame(result.pairs("versions"))

@@ -57,8 +57,9 @@ class Column:
     """A column of booleans or row numbers (Int64).
 
     It is a sequence of ``bool`` or ``int`` with slices and element-wise comparisons (``column[:10]``, ``column == 3``); booleans also support
-    ``~``, ``&``, ``|`` and ``^``. pandas (``frame[column]``) and Polars (``frame.filter(column)``) accept booleans as a mask, and Arrow
-    (``polars.Series(column)``, ``pyarrow.array(column)``) and numpy (``numpy.asarray(column)``) accept both as an array.
+    ``~``, ``&``, ``|`` and ``^``. pandas (``frame[column]``) and Polars (``frame.filter(column)``) accept booleans as a mask, and row numbers
+    as ``frame.iloc[column]`` and ``frame[column]``. Arrow (``polars.Series(column)``, ``pyarrow.array(column)``) and numpy
+    (``numpy.asarray(column)``) accept both as an array.
     """
 
     @property

@@ -176,8 +176,15 @@ impl Column {
         Ok(Column::of_flags(flags))
     }
 
+    /// Returns whether a column of row numbers has values, as for any sequence: Polars asks this before it takes the rows. Comparisons return
+    /// columns of booleans, whose truth value is ambiguous.
     fn __bool__(&self) -> PyResult<bool> {
-        Err(PyValueError::new_err("the truth value of a column is ambiguous; use sum() or len()"))
+        match self.values.as_boolean_opt() {
+            Some(_) => Err(PyValueError::new_err(
+                "the truth value of a column of booleans is ambiguous; use sum() or len(), or frame.filter(column) to select rows in Polars",
+            )),
+            None => Ok(!self.values.is_empty()),
+        }
     }
 
     fn __iter__(column: Bound<'_, Self>) -> Values {

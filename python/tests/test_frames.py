@@ -156,7 +156,10 @@ class Frames(FrameCase):
         self.check(pl.concat([frame[:2], frame[2:]], rechunk=False))
         self.assertEqual(frame.filter(pl.Series(result.kept_mask))["url"].to_list(), ["u0", "u1", "u3", "u4"])
         self.assertEqual(frame.filter(result.kept_mask)["url"].to_list(), ["u0", "u1", "u3", "u4"])
-        self.assertEqual(frame[result.kept_rows.tolist()]["url"].to_list(), ["u0", "u1", "u3", "u4"])
+        self.assertEqual(frame[result.kept_rows]["url"].to_list(), ["u0", "u1", "u3", "u4"])
+        self.assertEqual((frame[result.kept_rows[9:]].height, frame["url"][result.kept_rows].to_list()), (0, ["u0", "u1", "u3", "u4"]))
+        with self.assertRaisesRegex(ValueError, r"frame\.filter\(column\)"):
+            frame[result.kept_mask]
         self.assertEqual(frame[pl.Series(result.kept_rows)]["url"].to_list(), ["u0", "u1", "u3", "u4"])
         self.assertEqual(pl.DataFrame(result.pairs("exact"))["id_a"].to_list(), ["u0", "u1"])
         self.assertEqual(result.clusters().to_polars().columns, result.clusters().columns)
