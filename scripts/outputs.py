@@ -70,7 +70,7 @@ def record(out):
         fail(f"{out} is not a finished output of dupsift: it contains no file _SUCCESS; expected the DIR of dupsift run --out DIR")
     report = json.loads((out / "run.json").read_text())
     if "algorithms" not in report:
-        fail(f"{out} is the output of another subcommand; expected the output of dupsift run")
+        fail(f"{out} is the output of another command; expected the output of dupsift run")
     if report["schema_version"] != SCHEMA_VERSION:
         fail(f"{out} was written by another version of dupsift; run again with --overwrite")
     report["folder_of_output"] = out.absolute().parent

@@ -49,7 +49,7 @@ def spelled(sentence: str) -> str:
 
 
 def with_keywords(verb: str, but: tuple[str, ...] = ()) -> Callable[[F], F]:
-    """Adds the keywords of a verb to the docstring of a function."""
+    """Adds the keywords of a command to the docstring of a function."""
 
     def add(function: F) -> F:
         lines, last = ["", "Keywords", "--------"], ""

@@ -1,4 +1,4 @@
-"""The output of a verb: a folder with its record and a summary."""
+"""The output of a command: a folder with its record and a summary."""
 
 from __future__ import annotations
 

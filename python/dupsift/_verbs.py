@@ -1,4 +1,4 @@
-"""The verbs: they accept files or frames and return a result."""
+"""The commands: they accept files or frames and return a result."""
 
 from __future__ import annotations
 

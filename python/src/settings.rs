@@ -116,7 +116,7 @@ type Keyword = (String, &'static str, String, String, Option<String>);
 #[pyo3(signature = (verb, flags = false))]
 pub fn options(verb: &str, flags: bool) -> PyResult<Vec<Keyword>> {
     let Some(verb) = Verb::ALL.into_iter().find(|one| one.name() == verb) else {
-        return Err(pyo3::exceptions::PyValueError::new_err(format!("there is no verb {verb:?}")));
+        return Err(pyo3::exceptions::PyValueError::new_err(format!("there is no command {verb:?}")));
     };
     let row = |option: &'static OptionSpec| {
         let spelled = |text| if flags { Spelling::Flags } else { Spelling::Keywords }.of(text).into_owned();

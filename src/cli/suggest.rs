@@ -116,7 +116,7 @@ fn of_flag(typed: &str, verb: &str) -> Option<String> {
     let is_flag = |flag: &str| flags.contains(&flag);
     if is_flag(typed) {
         return Some(format!(
-            "`--{typed}` is an option of `dupsift {verb}`; put options after the verb: dupsift {verb} --{typed} ..."
+            "`--{typed}` is an option of `dupsift {verb}`; put options after the command: dupsift {verb} --{typed} ..."
         ));
     }
     let meant = if is_flag(&name) {
@@ -167,7 +167,7 @@ fn of_verb(typed: &str) -> Option<String> {
     let shown = |verb: &&Command| !verb.is_hide_set();
     let verbs = command.get_subcommands().filter(shown).flat_map(|verb| verb.get_name_and_visible_aliases());
     let other = VERBS.iter().find(|(word, _)| *word == typed).map(|(_, ours)| *ours);
-    let said = format!("there is no verb {typed:?}");
+    let said = format!("there is no command {typed:?}");
     if let Some(verb) = other.or_else(|| nearest(typed, verbs)) {
         return Some(format!("{said}; did you mean `dupsift {verb}`?"));
     }
@@ -214,7 +214,7 @@ mod tests {
         assert!(meant("dupsift run docs --num-perm 128").ends_with("minhash:threshold=T, which chooses B and R"));
         let early = Arguments::try_parse_from(["dupsift", "--out", "o", "run", "docs"]).unwrap_err();
         let said = suggestion(&early, Some("run")).unwrap();
-        assert!(said.ends_with("put options after the verb: dupsift run --out ..."), "{said}");
+        assert!(said.ends_with("put options after the command: dupsift run --out ..."), "{said}");
         // Checks that flags of other commands are not suggested.
         for line in ["dupsift clean out --threshhold 1", "dupsift run docs --zzzzzzzz", "dupsift run docs -z"] {
             assert!(meant(line).contains("has no option -") && meant(line).contains("; see dupsift "), "{line}");

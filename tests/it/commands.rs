@@ -444,7 +444,7 @@ impl Desk {
         let wrong = |why: &str| Err(format!("{}:{}: {}: {why}", printed.page, printed.line, printed.typed));
         match printed.typed.split_once(' ') {
             Some(("dupsift", verb)) if self.sh(&format!("dupsift {verb} --help")).code != 0 => {
-                wrong("no verb of the program")
+                wrong("no command of the program")
             }
             Some(("make", target)) if !targets().contains(target) => {
                 wrong("no target that the help of the Makefile names")

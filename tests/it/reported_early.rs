@@ -238,7 +238,10 @@ fn an_option_before_the_verb_and_an_id_that_looks_like_an_option_are_explained()
     let said = |line: &[&str], parts: &[&str]| {
         Ran::of(program().args(line).output().unwrap()).ends_with(2).says(parts);
     };
-    said(&["--out", "o", "run", "nowhere"], &["`--out` is an option of `dupsift run`", "put options after the verb"]);
+    said(
+        &["--out", "o", "run", "nowhere"],
+        &["`--out` is an option of `dupsift run`", "put options after the command"],
+    );
     said(&["explain", "nowhere", "-x"], &["has no option -x", "use '-- -x'"]);
     let remote = |line: &[&str], parts: &[&str]| {
         said(line, parts);
