@@ -19,6 +19,7 @@ ENVIRONMENTS = {
     "duckdb_sort.py": ".venv-peers",
     "frame_memory.py": ".venv-frames",
     "peers.py": ".venv-peers",
+    "picture.py": ".venv-browser",
     "sort.rs": ".venv-peers",
     "spark_laws.py": ".venv-spark",
     "test_browser.py": ".venv-browser",

@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::kit::{Ran, python};
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -85,8 +87,15 @@ fn pages_of_the_book() -> Vec<PathBuf> {
 
 #[test]
 fn every_link_leads_to_a_file_and_a_heading() {
-    let others =
-        ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "data-samples/README.md"];
+    let others = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "data-samples/README.md",
+        "python/README.md",
+    ];
     let records = std::fs::read_dir(root().join("benches/records")).expect("a folder");
     let records = records.map(|entry| entry.expect("an entry").path());
     let pages: Vec<PathBuf> =
@@ -95,6 +104,44 @@ fn every_link_leads_to_a_file_and_a_heading() {
     assert!(count > 100, "{count} links: the test sees too few");
     let wrong: Vec<String> = pages.iter().flat_map(|page| broken(page)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Files that have the address of the project, once it has one.
+const ADDRESSED: [&str; 4] = ["Cargo.toml", "python/pyproject.toml", "CITATION.cff", "python/README.md"];
+
+/// Runs the script that writes an address to the files below a folder.
+fn address(folder: &Path, address: &str) {
+    let mut command = python("scripts/address.py");
+    command.arg("--root").arg(folder).arg(address);
+    Ran::of(command.output().unwrap()).ends_with(0);
+}
+
+#[test]
+fn the_address_of_the_project_is_the_same_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("python")).unwrap();
+    for file in ADDRESSED {
+        std::fs::copy(root().join(file), folder.path().join(file)).unwrap();
+    }
+    let texts = || ADDRESSED.map(|file| read(&folder.path().join(file)));
+    let before = texts();
+    match before[0].lines().find_map(|line| line.strip_prefix("repository = ")) {
+        Some(written) => {
+            address(folder.path(), written.trim_matches('"'));
+            assert_eq!(texts(), before, "scripts/address.py writes other files");
+        }
+        None => assert!(!before[1].contains("[project.urls]") && !before[3].contains("/blob/main/")),
+    }
+    address(folder.path(), "https://old.example/a/dupsift");
+    address(folder.path(), "https://new.example/b/dupsift/");
+    for (file, text) in ADDRESSED.iter().zip(texts()) {
+        assert!(text.contains("https://new.example/b/dupsift") && !text.contains("old.example"), "{file}: {text}");
+    }
+    let page = read(&folder.path().join("python/README.md"));
+    assert!(links(&page).iter().all(|link| link.starts_with("https://new.example/b/dupsift/")), "{page}");
+    assert!(page.contains("](https://new.example/b/dupsift/raw/main/docs/report.png)"), "{page}");
+    let project: toml::Table = toml::from_str(&texts()[1]).unwrap();
+    assert_eq!(project["project"]["urls"]["Homepage"].as_str(), Some("https://new.example/b/dupsift"));
 }
 
 #[test]
