@@ -16,10 +16,10 @@ export PATH
 
 # zig links against the glibc of 2014, so that programs and wheels start on every system that is still in use.
 glibc=2.17
-# Fails if FILE needs a later glibc.
+# Fails if FILE needs a later glibc. readelf reads the files of all machines.
 needs() { # FILE
-  highest=$(objdump -T "$1" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -Vu | tail -1)
-  if [ "$(printf '%s\n' "$highest" "$glibc" | sort -V | tail -1)" != "$glibc" ]; then
+  highest=$(readelf --wide --dyn-syms "$1" | sed -n 's/.*@GLIBC_\([0-9.]*\).*/\1/p' | sort -Vu | tail -1)
+  if [ -z "$highest" ] || [ "$(printf '%s\n' "$highest" "$glibc" | sort -V | tail -1)" != "$glibc" ]; then
     echo "$1 needs glibc $highest; expected at most $glibc" >&2
     exit 1
   fi
