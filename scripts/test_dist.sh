@@ -9,10 +9,10 @@ program=${CARGO_TARGET_DIR:-$PWD/target}/$machine-unknown-linux-gnu/dist/dupsift
 for wheel in "$PWD"/dist/dupsift-*"$machine".whl; do :; done
 
 # Everything that is given away has the licenses of the crates in it.
-for archive in dist/dupsift-*-"$machine"-linux.tar.gz; do tar -tzf "$archive" | grep -q '/THIRD-PARTY\.txt$'; done
-"$frames" -m zipfile -l "$wheel" | grep -q '/licenses/THIRD-PARTY\.txt '
+for archive in dist/dupsift-*-"$machine"-linux.tar.gz; do tar -tzf "$archive" | grep '/THIRD-PARTY\.txt$' >/dev/null; done
+"$frames" -m zipfile -l "$wheel" | grep '/licenses/THIRD-PARTY\.txt ' >/dev/null
 if command -v dpkg-deb >/dev/null 2>&1; then
-  for package in dist/*.deb; do dpkg-deb -c "$package" | grep -q '/dupsift/THIRD-PARTY\.txt\.gz$'; done
+  for package in dist/*.deb; do dpkg-deb -c "$package" | grep '/dupsift/THIRD-PARTY\.txt\.gz$' >/dev/null; done
 fi
 
 DUPSIFT_PROGRAM=$program cargo test --release --test it -- golden:: transcripts::
