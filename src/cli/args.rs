@@ -294,6 +294,15 @@ pub enum IndexVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Write a table of the documents that occur more than once, with the number of their copies and near-duplicates so far
+    Copies {
+        /// Folder of the index
+        #[arg(value_name = "INDEX")]
+        dir: PathBuf,
+        /// Parquet file to write; it must not exist
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
     /// Check all files of an index for damage
     Verify {
         /// Folder of the index
@@ -400,7 +409,7 @@ pub struct ApplyArguments {
     /// dropped/), annotate (a row of attributes for each input row, in attributes/)
     #[arg(long, value_name = "LIST", default_value = "keep", value_parser = words_of("corpus"), hide_possible_values = true)]
     pub corpus: String,
-    /// Comma-separated list of columns to add to the rows in deduped/: cluster_size, copies, sources
+    /// Comma-separated list of columns to add to the rows in deduped/: cluster_size, copies, sources, duplicates
     #[arg(long, value_name = "LIST", default_value = "none", value_parser = words_of("add"), hide_possible_values = true)]
     pub add: String,
     /// A different removal rule: pair, contained:T or contained:T:N [default: the rule of the run]

@@ -11,6 +11,7 @@ use super::signals::cancel_on_signal;
 use super::{Exit, log, print_result, say};
 use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_engine::options::cores_allowed;
+use dupsift_incremental::copies;
 use dupsift_incremental::upkeep::{self, Forget, Held, Restored};
 
 /// The memory limit for merging, in bytes.
@@ -25,6 +26,11 @@ pub fn index(verb: IndexVerb) -> Result<Exit> {
     let cancel = cancel_on_signal()?;
     match verb {
         IndexVerb::Info { dir, json } => info(&dir, json),
+        IndexVerb::Copies { dir, out } => {
+            let written = copies::write(&dir, &out, MEMORY, cores_allowed(), &cancel)?;
+            let documents = counted_as(written, "document occurs|documents occur");
+            Ok(print_result(&format!("{documents} more than once; see {}\n", out.display()), Exit::Done))
+        }
         IndexVerb::Verify { dir } => {
             let (files, bytes) = upkeep::verify(&dir, &cancel)?;
             Ok(print_result(&format!("{} verified ({})\n", counted(files, "file"), ByteSize(bytes)), Exit::Done))

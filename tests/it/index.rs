@@ -1,9 +1,9 @@
 //! Tests `run --index`: matching a batch against all indexed documents gives the same result as a single run over all batches.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::index_place::{IndexPlace, components, dealt, law, law_with};
+use crate::index_place::{IndexPlace, components, dealt, law, law_with, looked_after};
 use crate::kit::{
     Doc, Numbers, Table, labels, made_docs, numbered, pairs, record, removed_ids, sample_docs, write_docs,
 };
@@ -43,6 +43,49 @@ fn copies_and_bands_are_met_as_in_one_run() {
         assert_eq!(told["indexed"].as_u64() > Some(0), batch > 0);
     }
     assert!(for_others > 0, "no text came again whose first document was removed");
+}
+
+/// Checks the table of copies so far against the removals of all batches, also after documents were forgotten.
+#[test]
+fn copies_so_far_are_those_of_all_batches() {
+    let place = law("exact,minhash", dealt(sample_docs().into_iter().step_by(3).collect(), 3, 1));
+    let (index, ids) = (place.at("index"), place.docs.iter().flatten().map(|doc| &*doc.id).collect::<Vec<_>>());
+    let batch_of = |doc: i64| (0..3).rev().find(|&batch| place.begins(batch) <= doc).unwrap();
+    let mut kept: BTreeMap<i64, i64> = (0..ids.len() as i64).map(|doc| (doc, doc)).collect();
+    for batch in 0..3 {
+        let removed = Table::read(&place.out(batch).join("removed"));
+        kept.extend(removed.numbers("doc").into_iter().zip(removed.numbers("kept_doc")));
+    }
+    let expected = |forgotten: Option<i64>| {
+        let mut rows: BTreeMap<i64, (BTreeSet<usize>, i64)> = BTreeMap::new();
+        for (&doc, &kept) in kept.iter().filter(|&(doc, kept)| ![Some(*doc), Some(*kept)].contains(&forgotten)) {
+            let row = rows.entry(kept).or_default();
+            row.0.insert(batch_of(doc));
+            row.1 += 1;
+        }
+        let rows = rows.into_iter().filter(|(_, (_, count))| *count > 1);
+        let rows = rows.map(|(doc, (batches, count))| (ids[doc as usize].to_owned(), batches.len() as i64, count, doc));
+        rows.collect::<Vec<_>>()
+    };
+    let written = |name: &str| -> Vec<(String, i64, i64, i64)> {
+        let out = place.at(name).display().to_string();
+        let said = looked_after(&index, &["copies", "--out", &out]).ends_with(0);
+        let table = Table::read(&place.at(name));
+        assert!(said.stdout.contains(" more than once"), "{}", said.stdout);
+        let [batches, counts, docs] = ["batches", "count", "doc"].map(|name| table.numbers(name));
+        let rows = table.texts("id").into_iter().zip(batches).zip(counts).zip(docs);
+        rows.map(|(((id, batches), count), doc)| (id, batches, count, doc)).collect()
+    };
+    let found = written("copies.parquet");
+    assert_eq!(found, expected(None));
+    assert!(found.iter().any(|row| row.1 == 3) && found.iter().any(|row| row.1 == 1 && row.2 > 1));
+    looked_after(&index, &["copies", "--out", &place.at("copies.parquet").display().to_string()])
+        .ends_with(2)
+        .says(&["exists already"]);
+    let (id, _, _, doc) = &found[found.len() / 2];
+    looked_after(&index, &["forget", "--id", id]).ends_with(0);
+    assert_eq!(written("later.parquet"), expected(Some(*doc)));
+    looked_after(&place.at("in"), &["copies", "--out", "x.parquet"]).ends_with(2).says(&["is not an index"]);
 }
 
 #[test]

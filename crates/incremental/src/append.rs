@@ -263,8 +263,8 @@ fn write_parts(
         || Ok(()),
         |(), at| {
             let name = format!("part-{at:06}.parquet");
-            let mut part = Rewriting::new(session, &dir.join(&name), id, &pieces[at])?;
-            let mut each = |batch: &Documents| part.batch(session, &view, batch, &fates.kept, stored);
+            let mut part = Rewriting::new(session, &dir.join(&name), id, &pieces[at], &fates.kept)?;
+            let mut each = |batch: &Documents| part.batch(session, &view, batch, stored);
             session.read_piece(&read_limit, &pieces[at], &want, &mut each)?;
             let rows = part.end(session)?;
             let first_doc = session.number(pieces[at].first_doc);
@@ -331,12 +331,22 @@ struct Rewriting<'p> {
     /// The number of the next document.
     next: u64,
     piece: &'p Split,
+    /// The kept documents, as in [`Fates::kept`].
+    fates: &'p AtomicCells<u64>,
+    /// The number of the batch's first document in this run.
+    base: u64,
 }
 
 impl<'p> Rewriting<'p> {
     /// Creates the file for a piece of an input file. A column that is missing from the input is also missing from the file, because a
     /// missing value is not the same as a missing column.
-    fn new(session: &Session<'_>, path: &Path, id: IdType, piece: &'p Split) -> Result<Rewriting<'p>> {
+    fn new(
+        session: &Session<'_>,
+        path: &Path,
+        id: IdType,
+        piece: &'p Split,
+        fates: &'p AtomicCells<u64>,
+    ) -> Result<Rewriting<'p>> {
         let has = |field: &&Field| {
             session.source.files[piece.file].others.contains(&session.options.columns.field_columns[**field as usize])
         };
@@ -356,17 +366,12 @@ impl<'p> Rewriting<'p> {
             bytes: 0,
             next: piece.first_doc,
             piece,
+            fates,
+            base: session.base,
         })
     }
 
-    fn batch(
-        &mut self,
-        session: &Session<'_>,
-        view: &View<'_>,
-        batch: &Documents,
-        fates: &AtomicCells<u64>,
-        stored: &AtomicBits,
-    ) -> Result<()> {
+    fn batch(&mut self, session: &Session<'_>, view: &View<'_>, batch: &Documents, stored: &AtomicBits) -> Result<()> {
         session.engine.go_on()?;
         let columns = view.columns(batch)?;
         for row in 0..batch.len() {
@@ -387,8 +392,7 @@ impl<'p> Rewriting<'p> {
             }
             let failed = Error::table("write documents of the index");
             self.hashes.append_value(document.copy_hash().to_be_bytes()).map_err(failed)?;
-            let kept = fates.load((doc - session.base) as usize).checked_sub(1);
-            self.kept.append_option(kept.map(|kept| kept as i64));
+            self.kept.append_option(self.kept_for(doc));
             stored.set(doc as usize);
             self.next = doc + 1;
             self.rows += 1;
@@ -398,6 +402,11 @@ impl<'p> Rewriting<'p> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the kept document in favor of which a document was removed.
+    fn kept_for(&self, doc: u64) -> Option<i64> {
+        self.fates.load((doc - self.base) as usize).checked_sub(1).map(|kept| kept as i64)
     }
 
     /// Writes rows for documents that are not stored, up to but not including this document.
@@ -410,7 +419,7 @@ impl<'p> Rewriting<'p> {
             self.texts.append_null();
             self.fields.iter_mut().for_each(|(_, field)| field.append_null());
             self.hashes.append_null();
-            self.kept.append_null();
+            self.kept.append_option(self.kept_for(self.next));
             self.next += 1;
             self.rows += 1;
             if self.rows >= 1 << 16 {

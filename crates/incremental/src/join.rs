@@ -376,7 +376,7 @@ fn numbers(engine: &Engine<'_>, met: &AtomicBits) -> Result<Mapped<u64>> {
     Ok(numbers)
 }
 
-fn kept_docs(batch: &RecordBatch) -> impl Iterator<Item = Option<i64>> {
+pub(crate) fn kept_docs(batch: &RecordBatch) -> impl Iterator<Item = Option<i64>> {
     let column = batch.column_by_name(KEPT_DOC).and_then(|column| column.as_primitive_opt::<Int64Type>()).cloned();
     (0..batch.num_rows())
         .map(move |row| column.as_ref().filter(|column| column.is_valid(row)).map(|column| column.value(row)))

@@ -20,6 +20,7 @@
 mod again;
 mod append;
 mod batch;
+pub mod copies;
 mod drift;
 mod earlier;
 mod job;

@@ -36,7 +36,7 @@ fn open(dir: &Path) -> Result<Index> {
 }
 
 /// Opens an existing index with all its generations, without changing anything.
-fn look(dir: &Path) -> Result<Index> {
+pub(crate) fn look(dir: &Path) -> Result<Index> {
     Index::look_at_all(dir, state)?.ok_or_else(|| no_index(dir))
 }
 

@@ -18,8 +18,9 @@ use dupsift_publish::is_plain;
 use dupsift_spill::shuffle::run::{RUN, Run};
 
 /// The version of the index files. Version 2 added the sketch words of documents, version 3 added fences to runs, and version 4 added
-/// publications to batches and checksums to the blocks of document files, and version 5 recorded which list of checksums belongs to a file.
-pub const FORMAT: u32 = 5;
+/// publications to batches and checksums to the blocks of document files, version 5 recorded which list of checksums belongs to a file, and
+/// version 6 added the kept documents of copies.
+pub const FORMAT: u32 = 6;
 
 /// An upper bound for generation numbers and for the size of an index in bytes.
 const MOST: u64 = 1 << 60;

@@ -1,5 +1,6 @@
 //! Writes and reads document files. A file has one row per document number, in order, so a document can be located by its number alone. The
-//! text is null if it is already stored with another document, or if the document contains no text.
+//! text is null if it is already stored with another document, or if the document contains no text; the kept document is stored in either
+//! case.
 //!
 //! Text is stored in small pages that can be read separately, so looking up a few documents reads little more than their text.
 

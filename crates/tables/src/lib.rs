@@ -18,6 +18,7 @@ pub mod contaminated;
 pub mod document;
 pub mod evaluation;
 pub mod flag;
+pub mod index_copies;
 pub mod judged;
 pub mod model;
 pub mod nested;
@@ -45,6 +46,7 @@ pub use contaminated::{
 pub use document::{Cell, Documents, TextColumn};
 pub use evaluation::{EvaluationRow, evaluation_schema, evaluation_table};
 pub use flag::{FlagBuilder, flag_schema};
+pub use index_copies::{IndexCopiesBuilder, index_copies_schema};
 pub use judged::{JudgedBuilder, judged_schema};
 pub use model::{MODEL_COLUMNS, model_batch, model_schema, model_values};
 pub use page::{PageBuilder, PageRow, page_fields};
