@@ -20,7 +20,7 @@ use crate::session::Session;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::recipe::remove_if::MOST_LOOKED_AT;
 use dupsift_algorithms::steps::guard::{corpus_note, template_note};
-use dupsift_algorithms::steps::parts::{Amount, LENGTHS, PartReport, Parts, PartsReport, Script};
+use dupsift_algorithms::steps::parts::{Amount, LENGTHS, PartReport, Parts, PartsReport};
 use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_input::{absolute, likely_id};
 use dupsift_publish::DASH;
@@ -124,10 +124,10 @@ pub(crate) fn report(
 fn parts(all: &Parts, removed: &Parts) -> PartsReport {
     let part =
         |name: String, (all, removed): (&Amount, &Amount)| PartReport { part: name, all: *all, removed: *removed };
-    let scripts = all.by_script.iter().zip(&removed.by_script).zip(Script::ALL);
+    let script = |name: &str| part(name.to_owned(), (&all.of_script(name), &removed.of_script(name)));
     let lengths = all.by_length.iter().zip(&removed.by_length).zip(LENGTHS);
     PartsReport {
-        by_script: scripts.map(|(amounts, script)| part(script.name().into(), amounts)).collect(),
+        by_script: all.scripts().into_iter().map(script).collect(),
         by_length: lengths.map(|(amounts, least)| part(least.to_string(), amounts)).collect(),
     }
 }
