@@ -84,10 +84,17 @@ impl<'a> TitleLines<'a> {
         without_remark(line).filter(has_words).unwrap_or(line)
     }
 
-    /// Returns the next line if it is short enough to be part of a title.
+    /// Returns the next line if it may be part of a title: it is short, and does not begin a section or a list, as in a list of changes.
     pub fn short_next(&self) -> Option<&'a str> {
-        self.next.filter(|line| line.chars().nth(LONGEST).is_none())
+        self.next.filter(|line| line.chars().nth(LONGEST).is_none() && !begins_section(line))
     }
+}
+
+/// Returns whether a line is a heading or an item of a list.
+fn begins_section(line: &str) -> bool {
+    let text = line.trim_start_matches('#');
+    let text = if text.len() < line.len() { text } else { line.trim_start_matches(['*', '-', '+', '•']) };
+    text.len() < line.len() && text.starts_with(char::is_whitespace)
 }
 
 /// Returns the last line that contains a letter, if it is not the only line that does and has at most `most` bytes and no digits.
@@ -191,6 +198,14 @@ mod tests {
         let next = |text: &str| TitleLines::of(&pipeline.analyse(text)).map(|lines| lines.next.map(str::to_owned));
         assert_eq!(next("fold\n----\n\n  nn.fold(x)\nFolds"), Some(Some("nn.fold(x)".to_owned())));
         assert_eq!(next("only this line"), Some(None));
+        let short = |text: &str| {
+            TitleLines::of(&pipeline.analyse(text)).and_then(|lines| lines.short_next().map(str::to_owned))
+        };
+        assert_eq!(short("fold\n\n  nn.fold(x)\nFolds"), Some("nn.fold(x)".to_owned()));
+        for section in ["### Added", "* Adds a file", "- Adds", "• Adds"] {
+            assert_eq!(short(&format!("# [Unreleased]\n\n{section}\nMore")), None, "{section}");
+        }
+        assert_eq!(short("nn.fold\n-x --y\nFolds"), Some("-x --y".to_owned()));
         let last = |text: &str| short_last_line(&pipeline.analyse(text), 32).map(str::to_owned);
         assert_eq!(last("Is it?\nYes.\n"), Some("Yes.".to_owned()));
         assert_eq!((last("Yes."), last("Is it?\n© 2019 Ann"), last("Is it?\n***")), (None, None, None));

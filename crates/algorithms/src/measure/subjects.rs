@@ -4,7 +4,8 @@
 //! `titles` decides the cases that need the words of the complete texts.
 //!
 //! * **Title.** The title is the first line, without a number before it and without a remark in parentheses at its end. A title of one word
-//!   is a name, and goes on in the next line: the signature of a function, or the description of a command.
+//!   is a name, and goes on in the next line, unless a section or a list begins there: the signature of a function, or the description of a
+//!   command.
 //! * **Code.** The lines in fenced code blocks. Two lessons that explain the same thing in two programming languages differ in their code.
 //! * **Label.** A last line of at most three words, such as the answer below a question, if all other lines are the same.
 //!
@@ -286,6 +287,8 @@ mod tests {
         // A line that only adds words describes the same thing in more detail.
         assert_eq!(of("lodash\nA library", "lodash\nA library for arrays"), Same);
         assert_eq!(of("lodash\nA library", "# Lodash\n\n"), Same);
+        // A section of a list of changes is no signature.
+        assert_eq!(of("# [Unreleased]\n\n### Added\n\nFiles", "# [Unreleased]\n\n### Fixed\n\nFiles"), Same);
     }
 
     #[test]
