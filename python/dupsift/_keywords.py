@@ -42,6 +42,7 @@ class DedupOptions(TypedDict, total=False):
     traditional: bool
     stem: bool
     keep: str | Sequence[str]
+    keep_per: str
     decide: str
     remove_if: str
     chain: Literal["keep", "remove"]
@@ -115,6 +116,7 @@ class RunOptions(TypedDict, total=False):
     traditional: bool
     stem: bool
     keep: str | Sequence[str]
+    keep_per: str
     decide: str
     remove_if: str
     chain: Literal["keep", "remove"]

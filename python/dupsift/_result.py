@@ -188,7 +188,7 @@ class Result(Pairs):
         ``corpus`` is one or more of ``keep`` (the kept rows, in ``deduped/``), ``drop`` (the removed rows, in ``dropped/``) and ``annotate`` (one
         row of attributes per row, in ``attributes/``). The files are the same as from a run with this ``corpus``. They are added to the folder of
         the run, or written to the new folder ``out``. If the corpus was moved, pass its location as ``input``. ``add`` names
-        columns to add to the kept rows: ``cluster_size``, ``copies``, ``sources``. With ``overwrite``, existing folders are replaced.
+        columns to add to the kept rows: ``cluster_size``, ``copies``, ``sources``, ``duplicates``. With ``overwrite``, existing folders are replaced.
 
         Raises ValueError if the corpus has changed since the run, if the folder already exists, or if the corpus is a frame with
         columns that the run did not read (in this case, use ``result.filter(frame)``).

@@ -329,7 +329,7 @@ class Frames(FrameCase):
         self.assertEqual(list(ds.dedup(frame, scope="within:s", **options).kept_mask), [True, False, True])
         result = ds.dedup(frame, source_column="s", **options)
         self.assertEqual(list(result.kept_mask), [True, False, False])
-        for named in [{"scope": "within:x"}, {"source_column": "x"}, {"keep": "x desc"}, {"title_column": "x"}]:
+        for named in [{"scope": "within:x"}, {"source_column": "x"}, {"keep": "x desc"}, {"keep_per": "x"}, {"title_column": "x"}]:
             with self.subTest(str(named)), self.assertRaisesRegex(ValueError, f"{next(iter(named))}=.*no such column"):
                 ds.dedup(frame, **named, **options)
         # The copy of the corpus has all columns, in the same order and with the same types.
@@ -364,7 +364,7 @@ class Frames(FrameCase):
             "cut": "lines", "cut_at": "word",
             "cut_min_chars": 10, "cut_copies": 2, "cut_first": True, "min_chars_left": 5, "algorithms": "exact,cosine",
             "preset": "strict", "count_copies": True, "scope": "within:score", "max_group": 10, "max_candidates": 10, "prefilter": True,
-            "keep": "score desc", "threshold": 0.9, "decide": "any", "remove_if": "pair", "chain": "keep", "tokenizer": "char",
+            "keep": "score desc", "keep_per": "score", "threshold": 0.9, "decide": "any", "remove_if": "pair", "chain": "keep", "tokenizer": "char",
             "stop_words": words, "dictionary": words, "yo_to_e": True, "traditional": True, "stem": True, "stats": earlier.path,
             "index": self.folder / "index", "reference": reference, "batch": "first", "planned_documents": 100,
             "purify": "visible", "threads": 1, "memory": "512MiB", "no_progress": True,

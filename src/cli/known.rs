@@ -11,7 +11,7 @@ use dupsift_text::TokenizerKind;
 
 /// The known values of each option: complete values, and the beginnings of values that continue with a number or a name.
 pub(crate) const BEGINNINGS: &[(&str, &[&str])] = &[
-    ("add", &["cluster_size", "copies", "sources", "cluster_size,copies,sources", "none"]),
+    ("add", &["cluster_size", "copies", "sources", "duplicates", "cluster_size,copies,sources", "none"]),
     ("checkpoint", &["0s", "30s", "5m", "never"]),
     ("corpus", &["annotate", "drop", "keep", "keep,drop", "annotate,keep,drop", "none"]),
     ("cut", &["lines", "none", "paragraphs", "runs:", "sentences:"]),

@@ -75,8 +75,12 @@ pub fn estimated(report: &RunReport) -> String {
 fn details(report: &RunReport, folder: &Path) -> String {
     let mut text = String::from("\n");
     if let Some(removal) = &report.removal {
-        text +=
-            &format!("options: keep={}; decide={}; remove-if={}\n", removal.keep, removal.decide, removal.remove_if);
+        let per = match report.options.get("keep-per").and_then(|column| column.as_str()) {
+            Some(column) => format!("; keep-per={column}"),
+            None => String::new(),
+        };
+        let (keep, decide, rule) = (&removal.keep, &removal.decide, &removal.remove_if);
+        text += &format!("options: keep={keep}{per}; decide={decide}; remove-if={rule}\n");
         text += &format!("removed{}\n", by_reason(&removal.reasons));
         if !removal.stays.is_empty() {
             text += &format!("similar but kept{}\n", by_reason(&removal.stays));

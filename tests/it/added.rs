@@ -128,7 +128,7 @@ fn columns_that_cannot_be_added_are_refused() {
     let refused =
         |docs: &str, more: &[&str], says: &[&str]| drop(run(&[&at(docs)], &at("no"), more).ends_with(2).says(says));
     refused("docs", &ALL, &["`--corpus keep`"]);
-    refused("docs", &["--add", "copy", "--corpus", "keep"], &["is not cluster_size, copies or sources"]);
+    refused("docs", &["--add", "copy", "--corpus", "keep"], &["is not cluster_size, copies, sources or duplicates"]);
     fs::create_dir(at("again")).unwrap();
     fs::write(at("again/a.jsonl"), "{\"text\": \"one\", \"copies\": 1}\n").unwrap();
     refused("again", &["--add", "copies", "--corpus", "keep"], &["a.jsonl", "already has a column \"copies\""]);

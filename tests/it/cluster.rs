@@ -17,7 +17,8 @@ use dupsift_engine::reading::look;
 use dupsift_study::{Review, with_page};
 
 use crate::hot_key::of_the_same_sentences;
-use crate::kit::{assert_same_bytes, done, record, sample_docs, samples};
+use crate::kit::{assert_same_bytes, done, record, sample_docs, samples, write_docs};
+use crate::what_identifies;
 
 const BUCKETS: u32 = 5;
 const TASK_BYTES: u64 = 300_000;
@@ -159,6 +160,7 @@ fn a_cluster_gives_the_tables_of_one_machine() {
             ("count-copies", "false"),
             ("keep", "length asc"),
         ],
+        &[("algorithms", "exact,minhash"), ("keep-per", "source"), ("corpus", "keep"), ("add", "duplicates")],
     ] {
         let folder = tempfile::tempdir().unwrap();
         let typed: Vec<String> =
@@ -169,6 +171,20 @@ fn a_cluster_gives_the_tables_of_one_machine() {
         assert_same_bytes(&one.out(), &out, &format!("{given:?}"));
         assert_eq!(record(&out)["driver"], "here");
     }
+}
+
+/// Checks that tasks remove the same documents as one machine if titles, numbers, code and answers decide.
+#[test]
+fn a_cluster_removes_by_what_identifies_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("docs"), folder.path().join("out"));
+    for (at, docs) in what_identifies::batches().concat().chunks(90).enumerate() {
+        write_docs(&input.join(format!("{at}.parquet")), docs, 30);
+    }
+    let one = done(&input, &[]);
+    what_identifies::check(&[&one.out()]);
+    over(&input, &out, &[("max-template-share", "1")], Fault::None).unwrap();
+    assert_same_bytes(&one.out(), &out, "what identifies documents");
 }
 
 /// Checks that tasks leave out the same candidates as a run on one machine if hundreds of texts share most of their sentences.

@@ -235,6 +235,13 @@ impl Table {
         column.as_string::<i32>().iter().map(|value| value.unwrap_or("null").to_string()).collect()
     }
 
+    /// Returns a column of lists of strings.
+    #[track_caller]
+    pub(crate) fn text_lists(&self, name: &str) -> Vec<Vec<String>> {
+        let lists = self.column(name).as_list::<i32>().iter();
+        lists.map(|list| list.unwrap().as_string::<i32>().iter().map(|id| id.unwrap().to_owned()).collect()).collect()
+    }
+
     /// Returns an Int64 column without nulls.
     #[track_caller]
     pub(crate) fn numbers(&self, name: &str) -> Vec<i64> {

@@ -18,7 +18,7 @@ use crate::resume::Place;
 const SCOPE: [&str; 2] = ["--scope", "within:site"];
 
 /// A document with its scope value.
-type Placed = (Option<&'static str>, Doc);
+pub(crate) type Placed = (Option<&'static str>, Doc);
 
 /// Returns samples in three scopes. Every text occurs twice, in the same scope or in two different scopes.
 fn placed() -> Vec<Placed> {
@@ -32,7 +32,7 @@ fn placed() -> Vec<Placed> {
     placed
 }
 
-fn write(folder: &Path, docs: &[&Placed]) {
+pub(crate) fn write(folder: &Path, docs: &[&Placed]) {
     let text = |value: fn(&Placed) -> Option<&str>| -> ArrayRef {
         Arc::new(docs.iter().map(|doc| value(doc)).collect::<StringArray>())
     };
@@ -178,10 +178,10 @@ fn what_is_typed_wrong_is_reported() {
 
 const ACROSS: [&str; 2] = ["--scope", "across:site"];
 /// Algorithms that cover pairs of copies, classes of different texts, and pairs with and without a check.
-const FINDERS: &str = "exact,minhash:threshold=0.5,simhash,imatch,lex_rand";
+pub(crate) const FINDERS: &str = "exact,minhash:threshold=0.5,simhash,imatch,lex_rand";
 
 /// Returns edited and identical texts on a few sites. Some of these texts have additional copies.
-fn crossing() -> Vec<Placed> {
+pub(crate) fn crossing() -> Vec<Placed> {
     let (sites, mut numbers) = ([Some("a"), Some("b"), Some("c"), None], Numbers(7));
     let docs = made_docs(240);
     let more: Vec<Doc> = (0..60).map(|_| docs[numbers.below(docs.len())].clone()).collect();

@@ -35,7 +35,7 @@ mod testkit;
 
 pub use self::parquet::table_read::TableReader;
 pub use compressed::coding::Coding;
-pub use copy::added::Added;
+pub use copy::added::{Added, AddedList};
 pub use copy::copying::Copying;
 pub use copy::edits::Edits;
 pub use corpus::asked::{Asked, check_asked, likely_id};

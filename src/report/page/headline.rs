@@ -32,10 +32,19 @@ pub(crate) fn subtitle(report: &RunReport) -> String {
     let Some(removal) = &report.removal else { return "A comparison removes nothing.".into() };
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
     let none = if removal.keep == "none" { " With keep=none, the preferred document is removed, too." } else { "" };
+    let per = match report.options.get("keep-per").and_then(|column| column.as_str()) {
+        Some(column) => (
+            format!(" The two documents must have the same value in the column {}.", plain(column)),
+            format!("; keep-per={}", plain(column)),
+        ),
+        None => Default::default(),
+    };
     format!(
-        "{}{none} (keep={}; decide={}; remove-if={})",
+        "{}{none}{} (keep={}{}; decide={}; remove-if={})",
         in_words(rule),
+        per.0,
         plain(&removal.keep),
+        per.1,
         plain(&removal.decide),
         plain(rule)
     )

@@ -72,10 +72,15 @@ pub struct AddedColumns {
     pub copies: bool,
     /// Whether to add the number of different sources in the cluster of each document.
     pub sources: bool,
+    /// Whether to add the ids of the documents that were removed in favor of each document.
+    pub duplicates: bool,
 }
 
 /// The names of the columns, which are also the accepted words.
-const ADDED: [&str; 3] = ["cluster_size", "copies", "sources"];
+const ADDED: [&str; 4] = ["cluster_size", "copies", "sources", DUPLICATES];
+
+/// The name of the column that lists the ids of removed documents.
+pub(crate) const DUPLICATES: &str = "duplicates";
 
 impl AddedColumns {
     /// Parses `none`, or one or more column names, separated by commas.
@@ -92,10 +97,11 @@ impl AddedColumns {
                 "cluster_size" => added.cluster_size = true,
                 "copies" => added.copies = true,
                 "sources" => added.sources = true,
+                DUPLICATES => added.duplicates = true,
                 other => {
                     let hint = did_you_mean(other, ADDED);
                     let expected = "expected a comma-separated list of these, or none";
-                    let why = format!("{other:?} is not cluster_size, copies or sources{hint}; {expected}");
+                    let why = format!("{other:?} is not cluster_size, copies, sources or duplicates{hint}; {expected}");
                     return Err(Error::wrong("add", why));
                 }
             }
@@ -110,7 +116,7 @@ impl AddedColumns {
 
     /// Returns the names of the columns, in the order in which they are added.
     pub fn names(self) -> Vec<&'static str> {
-        let asked = ADDED.into_iter().zip([self.cluster_size, self.copies, self.sources]);
+        let asked = ADDED.into_iter().zip([self.cluster_size, self.copies, self.sources, self.duplicates]);
         asked.filter(|(_, asked)| *asked).map(|(name, _)| name).collect()
     }
 
@@ -152,7 +158,7 @@ mod tests {
     #[test]
     fn added_columns_are_parsed_and_printed_back() {
         let parse = |typed: &str| AddedColumns::parse(typed).map(|added| added.to_string());
-        assert_eq!(parse("sources, cluster_size").unwrap(), "cluster_size,sources");
+        assert_eq!(parse("duplicates,sources, cluster_size").unwrap(), "cluster_size,sources,duplicates");
         assert_eq!(
             (parse("none").unwrap(), AddedColumns::parse("copies").unwrap().names()),
             ("none".into(), vec!["copies"])

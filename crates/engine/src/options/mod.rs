@@ -19,10 +19,12 @@ mod value;
 mod words;
 
 pub use called::ours;
+pub(crate) use corpus::DUPLICATES;
 pub use corpus::{AddedColumns, CorpusFiles};
 pub use decide::Decide;
 pub use groups::cut::CutOptions;
 pub(crate) use groups::cut::check as check_cut;
+pub use groups::removal::RemovalOptions;
 pub use groups::{OPTIONS, in_groups, options_of};
 pub use help_groups::OF_ONE_VERB;
 pub(crate) use keep::Keep;

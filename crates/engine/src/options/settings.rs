@@ -262,7 +262,33 @@ pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
              to match an index without adding to it",
         ));
     }
+    check_keep_per(&run)?;
     Ok(run)
+}
+
+/// Checks that one document can be kept for each value of the column `keep-per`.
+fn check_keep_per(run: &RunOptions) -> Result<()> {
+    let Some(column) = &run.removal.keep_per else { return Ok(()) };
+    let refused = |why: &str| Err(Error::wrong_value("keep-per", column, why));
+    match () {
+        () if run.removal.keep.is_none => refused("`keep=none` keeps none of the duplicates; remove one of them"),
+        () if run.recipe.within.as_ref() == Some(column) => refused(
+            "`scope=within` compares only documents with the same value, so the option has no effect; remove one of them",
+        ),
+        () if run.recipe.across.as_ref() == Some(column) => refused(
+            "`scope=across` compares only documents with different values, so nothing would be removed; remove one of them",
+        ),
+        () if run.cut.what.is_some() => refused(
+            "`cut` cuts what documents with different values have in common, so little of them would be kept; remove one of them",
+        ),
+        () if run.incremental.index.is_some() => {
+            refused("cannot be combined with `index`, which does not store the column; remove one of them")
+        }
+        () if run.incremental.reference.is_some() => {
+            refused("cannot be combined with `reference`, whose documents need not have the column; remove one of them")
+        }
+        () => Ok(()),
+    }
 }
 
 #[cfg(test)]

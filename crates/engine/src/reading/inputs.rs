@@ -238,11 +238,13 @@ fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let pages = pages.zip(options.columns.page_columns_required).filter(|(_, required)| *required);
     let pages = pages.map(|((option, column), _)| Asked { option, column, plain: false });
     let keep = options.removal.keep.columns().into_iter().map(|column| Asked { option: "keep", column, plain: true });
+    let per = options.removal.keep_per.iter();
+    let per = per.map(|column| Asked { option: "keep-per", column: column.clone(), plain: true });
     let source = options.guards.source_column.iter();
     let source = source.map(|column| Asked { option: "source-column", column: column.clone(), plain: true });
     let scope = options.recipe.scope_column().into_iter();
     let scope = scope.map(|column| Asked { option: "scope", column: column.clone(), plain: true });
-    keep.chain(source).chain(scope).chain(fields).chain(pages)
+    keep.chain(per).chain(source).chain(scope).chain(fields).chain(pages)
 }
 
 /// Returns the option that specifies the column of a field.
@@ -299,6 +301,7 @@ pub fn columns(options: &RunOptions) -> Columns {
             .keep
             .columns()
             .into_iter()
+            .chain(options.removal.keep_per.clone())
             .chain(options.guards.source_column.clone())
             .chain(options.recipe.scope_column().cloned())
             .chain(fields(options))

@@ -62,22 +62,13 @@ impl Scopes {
         self.0.get().cloned()
     }
 
-    /// Records the scopes of the documents in a batch. Strings are used unchanged, and numbers and booleans are converted to text. Rows
-    /// without a value, and rows of a file without the column, share one scope.
+    /// Records the scopes of the documents in a batch.
     ///
     /// # Errors
     /// Returns an error if the values of a column cannot be read.
     pub fn note(&self, recipe: &Recipe, batch: &Documents) -> Result<()> {
         let (Some(Noted(noted)), Some(column)) = (self.0.get(), recipe.scope_column()) else { return Ok(()) };
-        let values = batch.spelled_column(column)?;
-        for row in 0..batch.len() {
-            let scope = match values.as_ref().map(|values| values.get(row).text()) {
-                Some(Ok(value)) => xxh3_64(value.as_bytes()),
-                _ => xxh3_64_with_seed(&[], 1),
-            };
-            noted.store(batch.doc(row) as usize, scope);
-        }
-        Ok(())
+        store_values(batch, column, noted)
     }
 
     /// Returns the scope within which a document is compared. The document must already have been read.
@@ -85,4 +76,18 @@ impl Scopes {
     pub fn within(&self, recipe: &Recipe, doc: u64) -> Option<u64> {
         self.0.get().filter(|_| recipe.within.is_some()).map(|noted| noted.of(doc))
     }
+}
+
+/// Stores a hash of the value that each document of a batch has in a column. Strings are used unchanged, and numbers and booleans are
+/// converted to text. Rows without a value, and rows of a file without the column, share one hash.
+pub(crate) fn store_values(batch: &Documents, column: &str, to: &AtomicCells<u64>) -> Result<()> {
+    let values = batch.spelled_column(column)?;
+    for row in 0..batch.len() {
+        let hash = match values.as_ref().map(|values| values.get(row).text()) {
+            Some(Ok(value)) => xxh3_64(value.as_bytes()),
+            _ => xxh3_64_with_seed(&[], 1),
+        };
+        to.store(batch.doc(row) as usize, hash);
+    }
+    Ok(())
 }

@@ -95,9 +95,10 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
                 }
                 if let Some(added) = added {
                     line = match &records {
-                        None => added.json(row, &line).map_err(io::Error::other)?,
-                        Some(Records { dialect, .. }) => added.record(row, &line, dialect.delimiter),
-                    };
+                        None => added.json(row, &line),
+                        Some(Records { dialect, .. }) => added.record(row, &line, *dialect),
+                    }
+                    .map_err(io::Error::other)?;
                 }
                 out.write_all(&line)?;
             } else if lines.step_with(|bytes| if passes { out.write_all(bytes) } else { Ok(()) })?.is_none() {

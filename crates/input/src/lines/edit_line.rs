@@ -69,7 +69,7 @@ fn place_in(text: &str, part: &str) -> Range<usize> {
 }
 
 /// Returns a string as a field, in quotation marks if necessary.
-fn quoted(text: String, was_quoted: bool, dialect: Dialect) -> String {
+pub(super) fn quoted(text: String, was_quoted: bool, dialect: Dialect) -> String {
     if dialect.quoting == Quoting::None {
         // If fields are not quoted, a record is a single line, so line feeds in the edited text become spaces.
         return text.replace('\n', " ");

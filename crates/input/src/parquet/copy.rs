@@ -2,7 +2,7 @@
 //! Bloom filters. In all other groups, each leaf column is read and written as values and levels. Arrow is bypassed in order to preserve
 //! nested columns, logical types and field ids. The complete footer is loaded because all columns are copied.
 
-use crate::copy::added::Added;
+use crate::copy::added::{Added, AddedList};
 use crate::copy::copying::{Copying, Fits};
 use crate::copy::edits::Edits;
 use crate::copy::output::{Output, Stop};
@@ -15,10 +15,10 @@ use crate::parquet::levels;
 use crate::parquet::page_headers;
 use crate::parquet::page_memory::{Column, stretches};
 use ::parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema, parquet_to_arrow_schema};
-use ::parquet::basic::{Compression, Encoding, Repetition, Type as PhysicalType};
+use ::parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as PhysicalType};
 use ::parquet::bloom_filter::Sbbf;
 use ::parquet::column::writer::ColumnCloseResult;
-use ::parquet::data_type::Int64Type;
+use ::parquet::data_type::{ByteArray, ByteArrayType, DataType as ParquetType, Int32Type, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::page_index::RowGroupPageIndex;
 use ::parquet::file::metadata::{
@@ -31,6 +31,7 @@ use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::{Type, TypePtr};
 use arrow::datatypes::{DataType, Field, SchemaBuilder};
 use dupsift_core::error::Result;
+use dupsift_tables::{IdRef, IdType};
 use std::fs::File;
 use std::sync::Arc;
 
@@ -111,10 +112,10 @@ struct Copy<'c> {
 
 impl Copy<'_> {
     fn all(&self, out: Output) -> Result<(), ParquetError> {
-        let names = self.copying.added.map_or(&[][..], |added| added.names);
-        let schema = with_columns(&self.metadata.file_metadata().schema_descr().root_schema_ptr(), names)?;
+        let added = self.copying.added.as_ref();
+        let schema = with_columns(&self.metadata.file_metadata().schema_descr().root_schema_ptr(), added)?;
         let mut writer =
-            SerializedFileWriter::new(out, schema, Arc::new(properties(self.file.file(), self.metadata, names)))?;
+            SerializedFileWriter::new(out, schema, Arc::new(properties(self.file.file(), self.metadata, added)))?;
         let mut next = 0;
         for (at, group) in self.metadata.row_groups().iter().enumerate() {
             let rows = Rows { chosen: self.copying.chosen, within: next..next + group.num_rows().max(0) as u64 };
@@ -158,7 +159,49 @@ impl Copy<'_> {
             }
             column.close()?;
         }
-        Ok(())
+        match added.list {
+            None => Ok(()),
+            Some(list) => match list.kind {
+                IdType::Text | IdType::Bytes => self.add_list::<ByteArrayType>(list, rows, to, |id| match id {
+                    IdRef::Text(text) => text.into(),
+                    IdRef::Bytes(bytes) => bytes.to_vec().into(),
+                    number => ByteArray::from(number.to_string().into_bytes()),
+                }),
+                IdType::Int32 => self.add_list::<Int32Type>(list, rows, to, |id| number(id) as i32),
+                IdType::Int64 => self.add_list::<Int64Type>(list, rows, to, number),
+            },
+        }
+    }
+
+    /// Writes the lists of the chosen rows.
+    fn add_list<T: ParquetType>(
+        &self,
+        list: AddedList<'_>,
+        rows: &Rows<'_>,
+        to: &mut SerializedRowGroupWriter<'_, Output>,
+        value: impl Fn(IdRef<'_>) -> T::T,
+    ) -> Result<(), ParquetError> {
+        let mut column = to.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".into()))?;
+        let mut chosen = rows.within.clone().filter(|&row| (rows.chosen)(row)).peekable();
+        let (mut values, mut defined, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
+        while let Some(row) = chosen.next() {
+            let begin = values.len();
+            (list.each)(row, &mut |id| {
+                repeated.push(i16::from(values.len() > begin));
+                values.push(value(id));
+                defined.push(1);
+            });
+            if values.len() == begin {
+                // An empty list.
+                (repeated.push(0), defined.push(0));
+            }
+            if defined.len() >= ADDED_ROWS || chosen.peek().is_none() {
+                self.go_on()?;
+                column.typed::<T>().write_batch(&values, Some(&defined), Some(&repeated))?;
+                (values.clear(), defined.clear(), repeated.clear());
+            }
+        }
+        column.close()
     }
 
     /// Copies column chunks as bytes.
@@ -249,14 +292,42 @@ impl Copy<'_> {
     }
 }
 
-/// Returns the schema with additional integer columns.
-fn with_columns(schema: &TypePtr, names: &[&str]) -> Result<TypePtr, ParquetError> {
-    if names.is_empty() {
-        return Ok(schema.clone());
+/// Returns an integer id.
+fn number(id: IdRef<'_>) -> i64 {
+    match id {
+        IdRef::Int(number) => number,
+        _ => 0,
     }
+}
+
+/// The name of the values of a list.
+const ELEMENT: &str = "element";
+
+/// Returns the schema with the added columns.
+fn with_columns(schema: &TypePtr, added: Option<&Added<'_>>) -> Result<TypePtr, ParquetError> {
+    let Some(added) = added else { return Ok(schema.clone()) };
     let mut fields = schema.get_fields().to_vec();
-    for name in names {
+    for name in added.names {
         let column = Type::primitive_type_builder(name, PhysicalType::INT64).with_repetition(Repetition::REQUIRED);
+        fields.push(Arc::new(column.build()?));
+    }
+    if let Some(list) = added.list {
+        let (physical, logical) = match list.kind {
+            IdType::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+            IdType::Bytes => (PhysicalType::BYTE_ARRAY, None),
+            IdType::Int32 => (PhysicalType::INT32, None),
+            IdType::Int64 => (PhysicalType::INT64, None),
+        };
+        let element = Type::primitive_type_builder(ELEMENT, physical)
+            .with_repetition(Repetition::REQUIRED)
+            .with_logical_type(logical);
+        let values = Type::group_type_builder("list")
+            .with_repetition(Repetition::REPEATED)
+            .with_fields(vec![Arc::new(element.build()?)]);
+        let column = Type::group_type_builder(list.name)
+            .with_repetition(Repetition::REQUIRED)
+            .with_logical_type(Some(LogicalType::List))
+            .with_fields(vec![Arc::new(values.build()?)]);
         fields.push(Arc::new(column.build()?));
     }
     Ok(Arc::new(Type::group_type_builder(schema.name()).with_fields(fields).build()?))
@@ -264,15 +335,22 @@ fn with_columns(schema: &TypePtr, names: &[&str]) -> Result<TypePtr, ParquetErro
 
 /// Returns the key-value metadata for a file with added columns. The columns are added to the Arrow schema. The entry written by Hugging
 /// Face `datasets` is dropped because `datasets` can read a file only if its columns match this entry exactly.
-fn key_values(metadata: &ParquetMetaData, added: &[&str]) -> Option<Vec<KeyValue>> {
+fn key_values(metadata: &ParquetMetaData, added: Option<&Added<'_>>) -> Option<Vec<KeyValue>> {
     let file = metadata.file_metadata();
     let known = file.key_value_metadata();
-    if added.is_empty() || known.is_none() {
-        return known.cloned();
-    }
+    let (Some(added), true) = (added, known.is_some()) else { return known.cloned() };
     let schema = parquet_to_arrow_schema(file.schema_descr(), known).ok().map(|schema| {
         let mut columns = SchemaBuilder::from(schema.fields().clone());
-        added.iter().for_each(|name| columns.push(Field::new(*name, DataType::Int64, false)));
+        added.names.iter().for_each(|name| columns.push(Field::new(*name, DataType::Int64, false)));
+        if let Some(list) = added.list {
+            let values = match list.kind {
+                IdType::Text => DataType::Utf8,
+                IdType::Bytes => DataType::Binary,
+                IdType::Int32 => DataType::Int32,
+                IdType::Int64 => DataType::Int64,
+            };
+            columns.push(Field::new_list(list.name, Field::new(ELEMENT, values, false), false));
+        }
         let mut about = schema.metadata().clone();
         about.remove(HUGGING_FACE);
         encode_arrow_schema(&columns.finish().with_metadata(about))
@@ -290,7 +368,7 @@ const HUGGING_FACE: &str = "huggingface";
 
 /// Returns writer settings that preserve the layout of the columns. The layout is taken from the first row group because all row groups
 /// have the same layout.
-fn properties(file: &File, metadata: &ParquetMetaData, added: &[&str]) -> WriterProperties {
+fn properties(file: &File, metadata: &ParquetMetaData, added: Option<&Added<'_>>) -> WriterProperties {
     let first = metadata.row_groups().first();
     let mut properties = WriterProperties::builder()
         .set_key_value_metadata(key_values(metadata, added))

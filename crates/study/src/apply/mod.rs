@@ -386,7 +386,7 @@ fn with_documents(
         }
     };
     let cuts = cuts(session, finished, true)?;
-    let ids = ids(session, &taken, shown)?;
+    let ids = ids(session, &taken, &decided, shown)?;
     if is_other {
         write_removed(session, stage, &decided, (&copies, &taken), &ids)?;
     }
@@ -394,8 +394,12 @@ fn with_documents(
     corpus_files::write(session, stage, known)
 }
 
-/// Reads the ids of the documents that are in pairs, or the ids of all documents if each row is annotated.
-fn ids<'s>(session: &Session<'s>, taken: &Taken, shown: Arc<AtomicBits>) -> Result<Ids<'s>> {
+/// Reads the ids of the documents that are in pairs or removed, or the ids of all documents if each row is annotated.
+fn ids<'s>(session: &Session<'s>, taken: &Taken, decided: &Decided, shown: Arc<AtomicBits>) -> Result<Ids<'s>> {
+    decided::each(decided, session.engine.budget.a_thread, |doc, _| {
+        shown.set(doc as usize);
+        Ok(())
+    })?;
     if session.options.output.corpus.annotate {
         (0..session.documents() as usize).for_each(|doc| _ = shown.set(doc));
     }

@@ -22,7 +22,8 @@ pub(crate) fn both(
     let mut sorted = docs;
     sorted.sort_unstable();
     let filter = RowFilter::Docs(sorted.as_slice().into());
-    let want = Want { id: true, rows: Some(filter), ..view.want() };
+    let want =
+        Want { id: true, rows: Some(filter), ..view.want() }.with_values(session.options.removal.keep_per.as_ref());
     let batches = session.read(
         "read documents",
         &want,

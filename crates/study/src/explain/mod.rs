@@ -33,7 +33,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::read_back::{self, Frozen};
-use dupsift_engine::options::RunOptions;
+use dupsift_engine::options::{RemovalOptions, RunOptions};
 use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
 use dupsift_incremental::Again;
@@ -43,6 +43,9 @@ use likeness::{LCS_UNITS, LcsOf, Overlap, likeness};
 use look::{Ended, Look, look};
 use seek::{Seeking, may_be_shown, seek};
 use verdicts::{Groups, Said, algorithm};
+
+/// The reason why a document is not removed in favor of another one if `--keep-per` keeps a document for each value.
+const DIFFERENT_VALUES: &str = "different values of keep-per";
 
 /// Explains why two documents of the run, given by id or by number, are or are not a pair. For a single document, explains why it was
 /// removed in favor of another document. If the document was not removed, explains why it forms a pair with the most similar document.
@@ -147,6 +150,8 @@ struct LookedUp {
     contained: [ExplainedContained; 2],
     /// Whether the document with the larger number was requested first.
     swap: bool,
+    /// Whether the documents have different values in the column of `--keep-per`.
+    are_apart: bool,
 }
 
 /// Holds the data that is needed to sign the two documents.
@@ -211,7 +216,16 @@ fn look_up(
     if swap {
         contained.reverse();
     }
-    Ok(LookedUp { documents, same, looks, measures, contained, swap })
+    let are_apart = have_other_values(session.options.removal.keep_per.as_ref(), [first, second])?;
+    Ok(LookedUp { documents, same, looks, measures, contained, swap, are_apart })
+}
+
+/// Returns whether two documents have different values in a column. A missing value counts as a value of its own.
+fn have_other_values(column: Option<&String>, [(first, row), (second, other_row)]: [At<'_>; 2]) -> Result<bool> {
+    let Some(column) = column else { return Ok(false) };
+    let [values, others] = [first.spelled_column(column)?, second.spelled_column(column)?];
+    let value = values.as_ref().and_then(|values| values.get(row).text().ok());
+    Ok(value != others.as_ref().and_then(|others| others.get(other_row).text().ok()))
 }
 
 fn explained(
@@ -269,7 +283,7 @@ fn put_together(
     looked_up: LookedUp,
     (bound, groups, view, again): (&[Bound<'_>], Option<[CopyGroup; 2]>, &View<'_>, Option<&Again<'_>>),
 ) -> Result<Explanation> {
-    let LookedUp { mut documents, same, mut looks, measures, contained, swap } = looked_up;
+    let LookedUp { mut documents, same, mut looks, measures, contained, swap, are_apart } = looked_up;
     let docs = [documents[0].doc, documents[1].doc];
     let removals = removals(finished, &docs)?;
     let recipe = &session.options.recipe;
@@ -323,13 +337,14 @@ fn put_together(
     // A chain of pairs may remove a document that does not form a pair with the kept document. A copy of an indexed document is
     // treated like the indexed document.
     let [a, b] = &documents;
-    if removes
-        && !same
-        && !session.options.removal.chains
-        && !a.is_removed_for(b)
-        && !b.is_removed_for(a)
-        && let Some(why) = fate::stay(&session.options.removal.decide, session.options.removal.remove_if, &algorithms)
-    {
+    let RemovalOptions { decide, remove_if: rule, chains, .. } = &session.options.removal;
+    let why = match () {
+        () if !removes || a.is_removed_for(b) || b.is_removed_for(a) => None,
+        () if are_apart => Some(DIFFERENT_VALUES),
+        () if same || *chains => None,
+        () => fate::stay(decide, *rule, &algorithms),
+    };
+    if let Some(why) = why {
         contained.iter_mut().for_each(|of| of.stays = Some(why));
     }
     Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, removes, remove_if, notes })

@@ -3,6 +3,7 @@
 
 pub mod decided;
 mod look_ahead;
+mod per_value;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Docs, Pair, Slots};
 use dupsift_spill::shuffle::AtomicBits;
 use look_ahead::{Asking, blocks};
+use per_value::{ByValue, PerValue};
 
 /// Decides which documents are removed. `shown` holds all documents in pairs. `contents` holds the contents of documents in pairs that are
 /// not exact copies.
@@ -108,15 +110,19 @@ pub fn decide_by<R: survive::Relation + Sync>(
     };
     let remove_if = session.options.removal.remove_if;
     let mut memory = Memory::new(session, linked.len(), needed, remove_if)?;
-    let mut finder = Finder::new(&linked, needed, MOST_LISTED);
+    let per_value = |relation| PerValue::new(session, relation, keep, order);
+    let removing = linked.iter().map(per_value).collect::<Result<Vec<_>>>()?;
+    let mut finder = Finder::new(&removing, needed, MOST_LISTED);
     let mut held = None;
     if session.options.removal.chains {
-        chains(session, order, (&mut finder, &mut memory), &mut push)?;
+        let mut finder = Finder::new(&linked, needed, MOST_LISTED);
+        let by_value = ByValue::new(session, keep, order.len())?;
+        chains(session, order, (&mut finder, &mut memory), by_value, &mut push)?;
     } else if let Some(bounds) = remove_if.bounds() {
         let mut looking = Looking::new(session.engine, shown)?;
         let chooser = Chooser::new(bounds, |a, b| keep.better(a, b));
         let better = |a, b| keep.better(a, b);
-        let asking = Asking { engine: session.engine, relations: &linked, needed, settled, better, look };
+        let asking = Asking { engine: session.engine, relations: &removing, needed, settled, better, look };
         let staying =
             if_contained(&asking, &in_order, count, (&mut finder, &mut memory), chooser, &mut looking, &mut push)?;
         held = Some((staying, looking.end()?));
@@ -211,17 +217,26 @@ fn components<R: survive::Relation>(
 /// The finder of kept documents, and the lists that the finder uses.
 type Finding<'f, 'l, R> = (&'f mut Finder<'l, R>, &'f mut Memory);
 
-/// Removes all documents in each connected component except the most preferred document.
+/// Removes all documents in each connected component except the most preferred document, or the most preferred document of each value.
 fn chains<R: survive::Relation>(
     session: &Session<'_>,
     order: Docs<'_>,
     (finder, memory): Finding<'_, '_, R>,
+    by_value: Option<ByValue<'_>>,
     push: &mut impl FnMut(Removal) -> Result<()>,
 ) -> Result<()> {
     let documents = session.documents();
     let mut parents = Numbers::new(session.engine.dir, "decide-parents", documents as usize, documents)?;
     let mut forest = Forest::new(parents.slots());
     finder.connect(order, &mut memory.lists(), |x, y| forest.union(x, y));
+    if let Some(mut by_value) = by_value {
+        for doc in order.iter() {
+            if let Some(kept) = by_value.add(doc, |doc| forest.root(doc)) {
+                push(Removal { doc, kept, found: finder.pair(doc, kept), contained: None })?;
+            }
+        }
+        return Ok(());
+    }
     // The most preferred document represents its component.
     let mut representatives = Numbers::new(session.engine.dir, "decide-best", documents as usize, documents)?;
     let mut representatives = representatives.slots();

@@ -18,6 +18,7 @@ use crate::engine::threads::Engine;
 use crate::job::read::keep_column::{Tallying, ValueCounts, note, parts};
 use crate::options::Keep;
 use crate::reading::parts::{Bytes, put};
+use crate::reading::scopes::store_values;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
@@ -36,6 +37,8 @@ pub struct KeepRecorder<'j> {
     keep: &'j Keep,
     lengths: AtomicCells<u32>,
     columns: Option<Columns>,
+    /// The column of `--keep-per`, and a hash of each document's value.
+    per: Option<(&'j str, AtomicCells<u64>)>,
 }
 
 struct Columns {
@@ -132,7 +135,9 @@ impl Recorder for Columns {
 
 impl Recorder for KeepRecorder<'_> {
     fn parts(&self) -> Vec<&dyn Recorder> {
-        vec![&self.lengths, &self.columns]
+        let mut parts: Vec<&dyn Recorder> = vec![&self.lengths, &self.columns];
+        parts.extend(self.per.iter().map(|(_, values)| values as &dyn Recorder));
+        parts
     }
 }
 
@@ -156,7 +161,11 @@ impl<'j> KeepRecorder<'j> {
                 names,
             })
         };
-        Ok(KeepRecorder { keep, lengths: AtomicCells::new(session.engine.dir, "lengths", documents)?, columns })
+        let per = match &session.options.removal.keep_per {
+            Some(column) => Some((&**column, AtomicCells::new(session.engine.dir, "keep-per", documents)?)),
+            None => None,
+        };
+        Ok(KeepRecorder { keep, lengths: AtomicCells::new(session.engine.dir, "lengths", documents)?, columns, per })
     }
 
     /// Adds the columns that the order uses to `want`.
@@ -166,13 +175,16 @@ impl<'j> KeepRecorder<'j> {
         want.plain.extend(keep.iter().filter(|name| !fields.contains(name)).cloned());
         want.as_text.extend(keep.iter().cloned());
         want.others.extend(keep);
-        want
+        want.with_values(session.options.removal.keep_per.as_ref())
     }
 
     /// Records a batch. `lengths` holds the number of characters in each text, or 0 for a rejected row.
     pub fn record(&self, batch: &Documents, lengths: &[u32]) -> Result<()> {
         for (row, &length) in lengths.iter().enumerate() {
             self.lengths.store(batch.doc(row) as usize, length);
+        }
+        if let Some((column, values)) = &self.per {
+            store_values(batch, column, values)?;
         }
         let Some(columns) = &self.columns else { return Ok(()) };
         let arrays: Vec<Option<&ArrayRef>> = columns.names.iter().map(|name| batch.column(name)).collect();
@@ -196,6 +208,9 @@ impl<'j> KeepRecorder<'j> {
     /// Records a document from the output of [`KeepOrder::put_part`].
     pub fn take_part(&self, doc: u64, bytes: &mut Bytes<'_>) -> Result<()> {
         self.lengths.store(doc as usize, bytes.short()?);
+        if let Some((_, values)) = &self.per {
+            values.store(doc as usize, bytes.long()?);
+        }
         let Some(columns) = &self.columns else { return Ok(()) };
         let key = bytes.string()?;
         let begin = columns.heap.append_both(&(key.len() as u32).to_le_bytes(), key)?;
@@ -244,6 +259,7 @@ impl<'j> KeepRecorder<'j> {
             length_descending,
             doc_descending,
             columns,
+            per: self.per.map(|(_, values)| values),
             lost,
             warnings,
             batches: Vec::new(),
@@ -257,6 +273,8 @@ pub struct KeepOrder {
     length_descending: Option<bool>,
     doc_descending: bool,
     columns: Option<Values>,
+    /// A hash of each document's value in the column of `--keep-per`.
+    per: Option<AtomicCells<u64>>,
     lost: LostValues,
     warnings: Vec<String>,
     /// The number of the first document of each earlier batch, followed by the number of the first document of the corpus. This list is
@@ -295,9 +313,22 @@ impl KeepOrder {
         self.lengths.load(doc as usize)
     }
 
+    /// Returns whether one document is kept for each value of a column (`--keep-per`).
+    pub(crate) fn has_values(&self) -> bool {
+        self.per.is_some()
+    }
+
+    /// Returns a hash of a document's value in this column.
+    pub(crate) fn value(&self, doc: u64) -> u64 {
+        self.per.as_ref().map_or(0, |values| values.load(doc as usize))
+    }
+
     /// Appends the data recorded for a document.
     pub fn put_part(&self, doc: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.length(doc).to_le_bytes());
+        if let Some(values) = &self.per {
+            out.extend_from_slice(&values.load(doc as usize).to_le_bytes());
+        }
         if let Some(columns) = &self.columns {
             put(columns.of(doc), out);
         }
@@ -336,6 +367,7 @@ impl KeepOrder {
         let keys = self.columns.as_ref().map(|columns| &columns.keys);
         to.plain(&(self.length_descending, self.doc_descending, keys, &self.lost, &self.warnings))?;
         to.cells(&self.lengths)?;
+        to.optional(self.per.as_ref(), |values, to| to.cells(values))?;
         let Some(Values { values, begins, .. }) = &self.columns else { return Ok(()) };
         to.heap(values)?;
         to.cells(begins)
@@ -345,9 +377,10 @@ impl KeepOrder {
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<KeepOrder> {
         let (length_descending, doc_descending, keys, lost, warnings) = from.plain::<(_, _, Option<Vec<_>>, _, _)>()?;
         let lengths = from.cells()?;
+        let per = from.optional(|from| from.cells())?;
         let values = |keys| Ok(Values { keys, values: from.heap()?, begins: from.cells()? });
         let columns = keys.map(values).transpose()?;
-        Ok(KeepOrder { lengths, length_descending, doc_descending, columns, lost, warnings, batches: Vec::new() })
+        Ok(KeepOrder { lengths, length_descending, doc_descending, columns, per, lost, warnings, batches: Vec::new() })
     }
 
     /// Returns whether `a` is preferred to `b`. The order is total because the document number breaks all ties.

@@ -4,11 +4,12 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::classes::Classes;
 use crate::engine::numbers::Numbers;
-use crate::job::decide::decided::{Decided, fate};
+use crate::job::decide::decided::{self, Decided, fate};
 use crate::job::pair::components::Components;
 use crate::job::read::intake::Taken;
 use crate::job::run_report::FolderReport;
 use crate::job::text_edits::TextEdits;
+use crate::options::DUPLICATES;
 use crate::reading::ids::Ids;
 use crate::reading::rejected::Rejected;
 use crate::reading::source_values::SourceValues;
@@ -17,7 +18,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::number;
 use dupsift_publish::{Stage, TableWriter};
 use dupsift_tables::{
-    AttributeBuilder, AttributeExtras, AttributeRow, EMPTIED, REASONS, RejectReason, attribute_schema,
+    AttributeBuilder, AttributeExtras, AttributeRow, EMPTIED, IdRef, IdType, REASONS, RejectReason, attribute_schema,
 };
 
 /// Holds the marks of each document.
@@ -86,6 +87,8 @@ pub struct ClusterColumns<'c> {
     copies: &'c Classes,
     /// The number of sources in each cluster, by representative.
     sources: Option<Numbers>,
+    /// The documents that each document replaces, and their ids, if they are added.
+    replaced: Option<(Replaced, &'c Ids<'c>)>,
 }
 
 impl<'c> ClusterColumns<'c> {
@@ -101,12 +104,26 @@ impl<'c> ClusterColumns<'c> {
             Some(sources) => Some(in_clusters(session, sources, components)?),
             None => Some(files_in_clusters(session, components)?),
         };
-        Ok(Some(ClusterColumns { names: add.names(), components, copies: known.copies, sources }))
+        let replaced = add.duplicates.then(|| Replaced::new(session, known.decided)).transpose()?;
+        let names = add.names().into_iter().filter(|name| *name != DUPLICATES).collect();
+        let replaced = replaced.map(|replaced| (replaced, known.ids));
+        Ok(Some(ClusterColumns { names, components, copies: known.copies, sources, replaced }))
     }
 
-    /// Returns the names of the columns.
+    /// Returns the names of the integer columns.
     pub fn names(&self) -> &[&'static str] {
         &self.names
+    }
+
+    /// Returns the type of the ids in the column `duplicates`, if this column is added.
+    pub fn list(&self) -> Option<IdType> {
+        self.replaced.as_ref().map(|(_, ids)| ids.kind())
+    }
+
+    /// Calls `each` with the id of every document that was removed in favor of `doc`, in document order.
+    pub fn duplicates(&self, doc: u64, each: &mut dyn FnMut(IdRef<'_>)) {
+        let Some((replaced, ids)) = &self.replaced else { return };
+        replaced.of(doc).for_each(|doc| each(ids.of(doc).as_ref()));
     }
 
     /// Returns the value of a document in the column at position `at`.
@@ -117,6 +134,35 @@ impl<'c> ClusterColumns<'c> {
             // The number is 0 if no source in the cluster is known.
             _ => self.sources.as_ref().map_or(0, |sources| sources.get(self.components.representative(doc))),
         }
+    }
+}
+
+/// Holds the documents that were removed in favor of each document.
+struct Replaced {
+    /// For each document, the position of the first document that it replaces in `docs`, and at the end, the number of all of them.
+    starts: Numbers,
+    docs: Numbers,
+}
+
+impl Replaced {
+    fn new(session: &Session<'_>, decided: &Decided) -> Result<Replaced> {
+        let (documents, memory) = (session.documents(), session.engine.budget.a_thread);
+        let numbers = |name, count| Numbers::new(session.engine.dir, name, count, documents);
+        let (mut starts, mut docs) =
+            (numbers("replaced-starts", documents as usize + 2)?, numbers("replaced", decided.rows.rows() as usize)?);
+        let (mut ends, mut slots) = (starts.slots(), docs.slots());
+        decided::each(decided, memory, |_, kept| Ok(ends.set(kept + 2, ends.get(kept + 2) + 1)))?;
+        (2..documents + 2).for_each(|at| ends.set(at, ends.get(at) + ends.get(at - 1)));
+        // The end of a document's list is the start of the next one when all lists are full.
+        decided::each(decided, memory, |doc, kept| {
+            slots.set(ends.get(kept + 1), doc);
+            Ok(ends.set(kept + 1, ends.get(kept + 1) + 1))
+        })?;
+        Ok(Replaced { starts, docs })
+    }
+
+    fn of(&self, doc: u64) -> impl Iterator<Item = u64> {
+        (self.starts.get(doc)..self.starts.get(doc + 1)).map(|at| self.docs.get(at))
     }
 }
 

@@ -7,15 +7,16 @@ use super::attributes::{self, ClusterColumns, MarkSources};
 use crate::job::decide::decided::Decided;
 use crate::job::run_report::{CorpusReport, FolderReport};
 use crate::job::text_edits::TextEdits;
-use crate::options::RunOptions;
+use crate::options::{DUPLICATES, RunOptions};
 use crate::reading::read::large_page;
 use crate::reading::rejected::Rejected;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::number;
-use dupsift_input::{Added, Copying, Edits, InputFile, Source};
+use dupsift_input::{Added, AddedList, Copying, Edits, InputFile, Source};
 use dupsift_publish::Stage;
 use dupsift_spill::shuffle::AtomicBits;
+use dupsift_tables::IdRef;
 
 /// Records whether each row is kept, removed or rejected.
 struct Fates {
@@ -228,7 +229,11 @@ pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result
         let edits = Edits { column: &session.options.columns.text_column, is_edited: &is_edited, edit: &edit };
         let edits = (0..file.rows).any(is_edited).then_some(edits);
         let value = |row: u64, at: usize| folder.added.map_or(0, |added| added.value(file.first_doc + row, at));
-        let added = folder.added.map(|added| Added { names: added.names(), value: &value });
+        let each = |row: u64, each: &mut dyn FnMut(IdRef<'_>)| {
+            folder.added.iter().for_each(|added| added.duplicates(file.first_doc + row, each));
+        };
+        let list = |added: &ClusterColumns<'_>| Some(AddedList { name: DUPLICATES, kind: added.list()?, each: &each });
+        let added = folder.added.map(|added| Added { names: added.names(), value: &value, list: list(added) });
         let is_whole = rows == file.rows && file.is_all_rows() && edits.is_none() && added.is_none();
         let bytes = if is_whole {
             file.copy_whole(&out)?

@@ -35,10 +35,11 @@ pub fn path(out: &Path, at: usize) -> PathBuf {
     out.join(format!("texts/part-{at:05}.parquet"))
 }
 
-/// Returns the additional columns to store: the columns that algorithms read, and the column of `--scope within:COLUMN`.
+/// Returns the additional columns to store: the columns that algorithms read, and those of `--scope within:COLUMN` and `--keep-per`.
 pub fn columns(session: &Session<'_>) -> Vec<String> {
     let mut columns = session.field_columns();
     columns.extend(session.options.recipe.within.clone());
+    columns.extend(session.options.removal.keep_per.clone());
     columns.retain(|name| name != ID && name != TEXT);
     columns.sort();
     columns.dedup();

@@ -81,7 +81,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.output.corpus = CorpusFiles::parse(given.text())?), |run| Some(run.output.corpus.to_string().into()))
         .affects(Affects::Output),
     OptionSpec::new(OUTPUT, RUN, "add", "LIST", Kind::Text(|typed| AddedColumns::parse(typed).map(drop)),
-        "Comma-separated list of columns to add to the rows in deduped/ (with `corpus=keep`): cluster_size, copies (the number of documents with the same text), sources (the number of different sources in the cluster: values of `source-column`, or files)")
+        "Comma-separated list of columns to add to the rows in deduped/ (with `corpus=keep`): cluster_size, copies (the number of documents with the same text), sources (the number of different sources in the cluster: values of `source-column`, or files), duplicates (the list of the ids of the documents removed in favor of this row)")
         .list()
         .default(is("none"))
         .field(|run, given| Ok(run.output.add = AddedColumns::parse(given.text())?), |run| Some(run.output.add.to_string().into()))

@@ -3,7 +3,7 @@
 use super::{DECIDING, FINDERS, RUN, any};
 use crate::options::help_groups::KEPT;
 use crate::options::spec::{Affects, OptionSpec, Verb, in_words, is};
-use crate::options::value::Kind;
+use crate::options::value::{Kind, Value};
 use crate::options::words::CHAIN;
 use crate::options::{Decide, Keep};
 use dupsift_algorithms::recipe::remove_if::RemoveIf;
@@ -15,6 +15,8 @@ pub struct RemovalOptions {
     pub removes: bool,
     /// The order of preference, which determines which document is kept.
     pub keep: Keep,
+    /// The column for each of whose values a document is kept.
+    pub keep_per: Option<String>,
     /// The pairs that decide which documents are removed.
     pub decide: Decide,
     /// The condition for removing a document that forms a pair with a kept document.
@@ -28,6 +30,7 @@ impl Default for RemovalOptions {
         RemovalOptions {
             removes: true,
             keep: Keep { keys: Vec::new(), is_none: false },
+            keep_per: None,
             decide: Decide::All,
             remove_if: RemoveIf::Pair,
             chains: false,
@@ -46,6 +49,10 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         .but(&[(Verb::Compare, "Which document represents a cluster: the first one when sorted by columns, length or doc, each with asc or desc", is("length desc")),
             (Verb::Stream, "Which of several duplicates is kept: the first one when sorted by columns, length or doc, each with asc or desc", is("length desc"))])
         .field(|run, given| Ok(run.removal.keep = Keep::parse(given.text())?), |run| Some(run.removal.keep.to_string().into()))
+        .affects(Affects::Notes),
+    OptionSpec::new(KEPT, RUN, "keep-per", "COLUMN", Kind::Column,
+        "Keep one of several duplicates for each value of this column, such as a source: a document is removed only in favor of a document with the same value. Pairs and clusters do not change. Missing values count as equal to each other")
+        .field(|run, given| Ok(run.removal.keep_per = Some(given.text().to_owned())), |run| run.removal.keep_per.clone().map(Value::from))
         .affects(Affects::Notes),
     OptionSpec::new(KEPT, DECIDING, "decide", "RULE", Kind::Text(any),
         "Algorithms that must find a pair before a document is removed: any, all, at-least:K, or the label of a single algorithm")
