@@ -11,12 +11,16 @@ use dupsift_study::{EvaluationReport, LabeledRemovals, TruthReport};
 /// shown as `-`. The text ends with a line break.
 pub fn evaluation(report: &EvaluationReport, dir: &Path, full: bool) -> String {
     let mut text = headline(report);
-    text += "\n";
-    text += &if full { all_figures(report) } else { figures(report) };
-    text += "\n";
-    text += &explained(report, full);
+    if report.rows().next().is_some() {
+        text += "\n";
+        text += &if full { all_figures(report) } else { figures(report) };
+        text += "\n";
+        text += &explained(report, full);
+    } else {
+        text += "No row is labeled as a duplicate, so there are no figures for the algorithms.\n";
+    }
     if let Some(labeled) = &report.labeled_removals {
-        text += &format!("\n{}\n", removals(labeled));
+        text += &format!("\n{}\n", removals(labeled, report.rows().next().is_some()));
     }
     let remarks = remarks(report);
     if !remarks.is_empty() {
@@ -80,7 +84,7 @@ fn explained(report: &EvaluationReport, full: bool) -> String {
 }
 
 /// Says how many of the labeled removals are right, and what the labels can and cannot say.
-fn removals(labeled: &LabeledRemovals) -> String {
+fn removals(labeled: &LabeledRemovals, has_figures: bool) -> String {
     let LabeledRemovals { removals, right, wrong, undecided, precision, interval } = *labeled;
     let of_all = counted(removals, "removed near-duplicate");
     let (Some(precision), Some([low, high])) = (precision, interval) else {
@@ -94,13 +98,18 @@ fn removals(labeled: &LabeledRemovals) -> String {
     format!(
         "removals: {} of {} labeled are right{unsure}: precision {}\n\
          (95% interval {}-{}) for all {of_all}, if the labeled ones\n\
-         are a random sample. The precisions above count found pairs without a label as\n\
-         wrong, and recall holds only if all duplicates in the corpus are labeled.",
+         are a random sample.{}",
         thousands(right),
         thousands(right + wrong),
         share(precision),
         share(low),
-        share(high)
+        share(high),
+        if has_figures {
+            " The precisions above count found pairs without a label as\n\
+             wrong, and recall holds only if all duplicates in the corpus are labeled."
+        } else {
+            ""
+        }
     )
 }
 

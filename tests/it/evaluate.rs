@@ -771,10 +771,16 @@ fn pairs_that_are_not_labeled_as_duplicates_are_not_true() {
         .ends_with(2)
         .says(&["a.jsonl`: line 4 has the duplicate \"maybe\"", "expected 1, true, yes"]);
     assert_eq!(evaluation(&done.out()), kept);
-    std::fs::write(at("a.jsonl"), of(["false", "0", "null", "\"unsure\""], &json("duplicate"))).unwrap();
+    std::fs::write(at("a.jsonl"), of(["null", "null", "null", "\"unsure\""], &json("duplicate"))).unwrap();
     evaluate(&done.out(), &[&at("a.jsonl")], &[])
         .ends_with(2)
-        .says(&["no row of the truth is labeled as a duplicate", "2 different documents, 1 unsure, 1 without a label"]);
+        .says(&["no row of the truth is labeled (4 rows: 0 different documents, 1 unsure, 3 without a label)"]);
+    assert_eq!(evaluation(&done.out()), kept);
+    // Labels that all say "different" say how many of the labeled removals are right.
+    std::fs::write(at("a.jsonl"), of(["false", "0", "null", "\"unsure\""], &json("duplicate"))).unwrap();
+    let said = evaluate(&done.out(), &[&at("a.jsonl")], &[]).ends_with(0).stdout;
+    assert!(said.contains("no figures for the algorithms") && said.contains("\nremovals: "), "{said}");
+    assert!(evaluation(&done.out())["algorithms"].as_array().unwrap().is_empty());
     // In JSON lines, the label may be missing in some of the first rows, but not in all of them.
     let late =
         format!("{}{}", "{\"id_a\":\"d0\",\"id_b\":\"d1\"}\n".repeat(1200), of(["1", "0", "0", "1"], &json("label")));

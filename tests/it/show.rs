@@ -219,6 +219,12 @@ fn labels_say_how_many_removals_are_right() {
     let said = ran("evaluate", &out, &["--truth", truth]).ends_with(0).stdout;
     assert!(said.contains("46 of 48 labeled are right, 2 unsure or not labeled: precision 0.958\n("), "{said}");
     assert!(said.contains("are a random sample") && !said.contains("not read"), "{said}");
+    // Labels that all say "wrong" say so.
+    let wrong: Vec<String> = csv.lines().map(|line| line.replacen(",,", ",n,", 1)).collect();
+    std::fs::write(truth, wrong.join("\n")).unwrap();
+    let said = ran("evaluate", &out, &["--truth", truth]).ends_with(0).stdout;
+    assert!(said.contains("0 of 50 labeled are right: precision 0.000\n(95% interval 0.000-0."), "{said}");
+    assert!(said.contains("are a random sample.\n") && said.contains("no figures for the algorithms"), "{said}");
     // A list of true pairs is not a sample of the removals.
     let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("data-samples/truth/pairs.parquet");
     let said = ran("evaluate", &out, &["--truth", all.to_str().unwrap(), "--json"]).ends_with(0).stdout;

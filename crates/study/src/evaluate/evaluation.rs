@@ -29,7 +29,7 @@ pub struct EvaluationReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<EvaluatedReport>,
     /// The quality of the removal. A kept document and the documents removed in favor of it form a cluster, and all pairs within the
-    /// cluster count. `None` if the run is a comparison.
+    /// cluster count. `None` if the run is a comparison, or if the truth has no true pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<EvaluatedReport>,
     /// The removals that are labeled one by one; `None` if the truth has no labels or is a list of true pairs, or if the run

@@ -97,14 +97,16 @@ fn evaluated(
         stage.reads(files.paths().chain([&*finished.dir().join("run.json")]));
         let resolved = resolve(session, finished, &files, &stage.file(REJECTED)?)?;
         keeps_earlier(&resolved.report, &out, session.options.guards.max_rejected_share)?;
-        let mut truth = Truth::new(session, resolved)?;
+        let mut truth = Truth::new(session, resolved, finished.report.removal.is_some())?;
         let labeled_removals = removal::labeled(session, finished, &truth)?;
         let texts = Texts::new(session, finished, &truth.pages)?;
         truth.count_texts(session, &texts)?;
-        let algorithms = measure_all(session, finished, (&truth, &texts))?;
-        let (run, removed) = match &finished.report.removal {
-            None => (None, None),
-            Some(_) => {
+        // Without true pairs, every found pair would count as wrong.
+        let has_pairs = truth.report.pairs > 0;
+        let algorithms = if has_pairs { measure_all(session, finished, (&truth, &texts))? } else { Vec::new() };
+        let (run, removed) = match finished.report.removal.is_some() && has_pairs {
+            false => (None, None),
+            true => {
                 let run = removal::run(session, finished, options, (&truth, &texts), &algorithms)?;
                 (Some(run), Some(removal::removed(session, finished, (&truth, &texts))?))
             }

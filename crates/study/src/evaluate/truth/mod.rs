@@ -56,8 +56,9 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    /// Builds the truth from the rows whose ids are in the corpus.
-    pub(crate) fn new(session: &Session<'_>, resolved: Resolved) -> Result<Truth> {
+    /// Builds the truth from the rows whose ids are in the corpus. If `removes` is set, the labels may all say that documents are different,
+    /// because the run removed documents, and such labels say which removals are wrong.
+    pub(crate) fn new(session: &Session<'_>, resolved: Resolved, removes: bool) -> Result<Truth> {
         let documents = session.documents();
         let array = |name: &str| Numbers::new(session.engine.dir, name, documents as usize, documents);
         let mut truth = Truth {
@@ -78,9 +79,14 @@ impl Truth {
                 counted(truth.report.rows, "row")
             )));
         }
-        if truth.report.rows == truth.report.rejections.rows + truth.report.other_rows() {
+        let no_duplicates = truth.report.rows == truth.report.rejections.rows + truth.report.other_rows();
+        if no_duplicates && (truth.report.different_rows == 0 || !removes) {
+            let (what, way_out) = match truth.report.different_rows {
+                0 => ("labeled", "enter right, wrong or unsure in the column of labels"),
+                _ => ("labeled as a duplicate", "expected true pairs"),
+            };
             return Err(Error::usage(format!(
-                "no row of the truth is labeled as a duplicate ({}: {} different documents, {} unsure, {} without a label); expected true pairs",
+                "no row of the truth is {what} ({}: {} different documents, {} unsure, {} without a label); {way_out}",
                 counted(truth.report.rows, "row"),
                 thousands(truth.report.different_rows),
                 thousands(truth.report.unsure_rows),
@@ -91,6 +97,9 @@ impl Truth {
             truth.take_pairs(session, &resolved.rows)?;
         } else {
             truth.take_clusters(session, &resolved.rows)?;
+        }
+        if no_duplicates {
+            return Ok(truth);
         }
         if truth.report.pairs == 0 && truth.report.contradictory_pairs > 0 {
             return Err(Error::usage(format!(
