@@ -57,7 +57,9 @@ def count(program, corpus, options):
     """Returns the instructions that one run executes on one thread."""
     with tempfile.TemporaryDirectory(prefix="dupsift-count-") as folder:
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/counts", str(program), "run", str(corpus)]
-        command += ["--out", f"{folder}/out", "--threads", "1", "--no-progress", *options]
+        command += ["--out", f"{folder}/out", "--threads", "1", "--no-progress"]
+        # Valgrind takes fifty times as long as the program, so a run would save a state that it does not save otherwise.
+        command += ["--checkpoint", "never", *options]
         # An environment of its own: the loader and the program read all of it.
         ran = subprocess.run(command, capture_output=True, text=True, env={"PATH": os.environ["PATH"], "LC_ALL": "C"})
         found = re.search(r"Collected : (\d+)", ran.stderr)
