@@ -18,9 +18,10 @@ use dupsift_core::safe_fs::{self, Readers};
 use dupsift_engine::engine::numbers::Numbers;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::engine::resources::Resources;
-use dupsift_index::{BATCHES, Index, KEPT_DOC, Manifest, Part, read_rows};
+use dupsift_index::{BATCHES, DocumentFile, Index, KEPT_DOC, Manifest, read_rows};
 use dupsift_publish::{TableWriter, TemporaryFolder};
-use dupsift_tables::{IdRef, IdType, IndexCopiesBuilder, index_copies_schema, read_as};
+use dupsift_tables::columns::read_as;
+use dupsift_tables::{IdRef, IdType, IndexCopiesBuilder, index_copies_schema};
 
 /// The number of rows for which ids are read at a time.
 const AT_ONCE: usize = 1 << 16;
@@ -110,7 +111,7 @@ pub fn write(dir: &Path, out: &Path, memory: u64, threads: usize, cancel: &Atomi
 }
 
 /// Returns the document files in order, each with the number of its batch, beginning at 1.
-fn parts<'m>(index: &Index, manifest: &'m Manifest) -> impl Iterator<Item = (u64, PathBuf, &'m Part)> {
+fn parts<'m>(index: &Index, manifest: &'m Manifest) -> impl Iterator<Item = (u64, PathBuf, &'m DocumentFile)> {
     let of = |(at, batch): (usize, &'m dupsift_index::Batch)| {
         let folder = index.folder(BATCHES, &batch.folder);
         batch.parts.iter().map(move |part| (at as u64 + 1, folder.join(&part.file.name), part))

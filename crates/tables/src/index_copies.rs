@@ -1,8 +1,8 @@
 //! Defines the table of `dupsift index copies`: one row for each kept document in an index that occurs more than once.
 
-use crate::id::{IdRef, IdType};
-use crate::id_column::{IdBuilder, id_field};
-use crate::{is_full, table};
+use crate::builder::{is_full, table};
+use crate::columns::id::{IdRef, IdType};
+use crate::columns::id_column::{IdBuilder, id_field};
 use arrow::array::RecordBatch;
 use arrow::array::builder::Int64Builder;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

@@ -351,7 +351,10 @@ mod tests {
         parts.merge(&more);
         let amount = |documents, characters, bytes| Amount { documents, characters, bytes };
         assert_eq!(parts.of_script("Chinese"), amount(2, 199, 597));
-        assert_eq!((parts.of_script("Cyrillic"), parts.of_script("none")), (amount(1, 40_000, 80_000), amount(1, 0, 0)));
+        assert_eq!(
+            (parts.of_script("Cyrillic"), parts.of_script("none")),
+            (amount(1, 40_000, 80_000), amount(1, 0, 0))
+        );
         assert_eq!(parts.scripts(), ["Chinese", "Cyrillic", "none"]);
         assert_eq!(parts.by_length.map(|amount| amount.documents), [2, 1, 0, 0, 0, 0, 1]);
     }
