@@ -18,7 +18,7 @@ pub mod contaminated;
 pub mod document;
 pub mod evaluation;
 pub mod flag;
-pub mod index_copies;
+mod index_copies;
 pub mod judged;
 pub mod model;
 pub mod nested;

@@ -20,13 +20,13 @@ const SCRIPT: CodePointMapDataBorrowed<'static, UnicodeScript> = CodePointMapDat
 /// Represents the script of most letters of a text by one of its letters. Texts with kana are represented by one, with or without Han
 /// characters, and texts without letters by a character that is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Script(char);
+struct Script(char);
 
 impl Script {
     const NONE: Script = Script('\0');
 
     /// Returns the script of most letters in a sample of a text.
-    pub fn of(text: &str) -> Script {
+    fn of(text: &str) -> Script {
         let sample = Sample::of(text);
         let [han, kana, cyrillic, latin, other] = sample.counts();
         match () {
@@ -41,7 +41,7 @@ impl Script {
     }
 
     /// Returns the name for reports.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match SCRIPT.get(self.0) {
             UnicodeScript::Common => "none",
             UnicodeScript::Han => "Chinese",
