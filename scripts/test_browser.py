@@ -10,7 +10,8 @@ Each page is opened at 400 pixels in dark mode and at 1280 pixels in light mode,
 * axe-core reports nothing,
 * nothing is wider than the window, except boxes that scroll,
 * tables are sorted by a click, and show the same rows without scripts,
-* j and k move through the removals, and a tick moves a pair from the right removals to the wrong removals,
+* j and k move through the removals,
+* ten removals are judged with keys; the labels survive a reload, are exported and imported, and `dupsift evaluate` reads them,
 * the browser reports no error, so that the content security policy allows the page's own script,
 * the page of a small corpus is less than 6,200 pixels high at 1280 (`--small`),
 * a printed page needs few sheets, because folded parts stay folded.
@@ -29,6 +30,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 # The library must not search for drivers on the network or report statistics.
@@ -40,6 +42,10 @@ import axe_core_python
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 # Colors do not depend on the width, nor the layout on the colors, so two of the four combinations are enough.
 SCREENS = [(400, "dark"), (1280, "light")]
@@ -94,7 +100,7 @@ for (const table of document.querySelectorAll('table.sort')) {
 }
 return wrong;
 """
-# Browses the removals one by one: keys, a tick, and the data that would be saved.
+# Moves through the removals.
 BROWSE = """
 const browse = document.querySelector('.browse');
 if (!browse) return [];
@@ -104,14 +110,13 @@ const expect = (text) => { if (!browse.textContent.includes(text)) wrong.push('r
 expect('1 of ');
 type('j');
 expect('2 of ');
-browse.querySelector('input[type=checkbox]').click();
-expect('Save 1 correct as labels.csv');
-expect('Save 1 wrong as wrong.csv');
 type('k');
 expect('1 of ');
 if (browse.querySelectorAll('details').length !== 1) wrong.push('removals: more than one is shown');
 return wrong;
 """
+# Takes the store for labels from a page.
+NO_STORE = "Object.defineProperty(window, 'localStorage', {get() { throw new Error('no store'); }});"
 
 
 def browser(chromium: str, driver: str, profile: str) -> webdriver.Chrome:
@@ -178,6 +183,101 @@ def look(driver: webdriver.Chrome, page: Path, small: bool, shots: Path | None) 
     return wrong
 
 
+def judge(driver: webdriver.Chrome, dupsift: Path, out: Path, folder: Path) -> list[str]:
+    """Judges ten removals with keys, reloads the page, exports and imports the labels, and evaluates them. Returns the problems."""
+    wrong = []
+    downloads = folder / "downloads"
+    downloads.mkdir()
+    driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)})
+
+    def expect(what: str, found: object, expected: object) -> None:
+        if found != expected:
+            wrong.append(f"judging: {what}: {found!r}; expected {expected!r}")
+
+    def one(selector: str):
+        return driver.find_element(By.CSS_SELECTOR, f".browse {selector}")
+
+    def type_keys(keys: str) -> None:
+        for key in keys:
+            ActionChains(driver).send_keys(key).perform()
+
+    def status() -> str:
+        return one("[role=status]").text
+
+    def place() -> str:
+        return one(".steps span").text
+
+    def load(script: str = "") -> None:
+        """Opens the page in a state that no earlier step of this test left."""
+        added = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script}) if script else None
+        driver.get((out / "report.html").as_uri())
+        if added:
+            driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+    load()
+    driver.execute_script("localStorage.clear()")
+    load()
+    expect("the start", status(), "Nothing is judged as right or wrong yet.")
+    # The most doubtful removal comes first. If it alone is judged, it is no random choice.
+    is_chance = driver.execute_script("return document.querySelector('.browse details').dataset.rank === '0'")
+    type_keys("n")
+    expect("a choice by doubt", "no random choice" in status(), not is_chance)
+    type_keys("kn")
+    expect("a label that is taken back", status(), "Nothing is judged as right or wrong yet.")
+    Select(one("select")).select_by_visible_text("by chance")
+    driver.execute_script("document.activeElement.blur()")
+    type_keys("yyyynyyyuy")
+    told = status()
+    found = re.match(r"8 of 9 right: (\d+)% to (\d+)%. This is the 95% interval for all ([\d,]+) removed near-duplicates. 1 unsure.$", told)
+    if not found:
+        return [*wrong, f"judging: {told}"]
+    load()
+    expect("after a reload", (status().split(".")[0], status().count("unsure")), (told.split(".")[0], 1))
+    export = driver.find_element(By.XPATH, "//button[starts-with(., 'Export')]")
+    expect("the export", export.text, "Export 10 as labels.csv")
+    export.send_keys(Keys.ENTER)
+    labels = downloads / "labels.csv"
+    for _ in range(100):
+        if labels.exists():
+            break
+        time.sleep(0.1)
+    lines = labels.read_text(encoding="utf-8").splitlines()
+    expect("the labels", (lines[0], len(lines), sum(line.endswith(",right") for line in lines)), ("id_a,id_b,label", 11, 8))
+    done = subprocess.run([dupsift, "evaluate", out, "--truth", labels], capture_output=True, text=True)
+    evaluated = re.search(r"removals: 8 of 9 labeled are right, 1 unsure or not labeled: precision (\S+)\s+\(95% interval (\S+)-(\S+)\) for all ([\d,]+) ", done.stdout)
+    if done.returncode != 0 or not evaluated:
+        wrong.append(f"judging: evaluate ended with {done.returncode}: {done.stdout}{done.stderr}")
+    else:
+        low, high = (float(evaluated[at]) for at in (2, 3))
+        page_low, page_high = int(found[1]), int(found[2])
+        is_same = page_low <= 100 * low < page_low + 1.1 and page_high - 1.1 < 100 * high <= page_high
+        expect("the interval", (is_same, evaluated[4]), (True, found[3]))
+    # Filters and the search change the list, and keys that are typed into the search judge nothing.
+    count = place().split(" of ")[1]
+    facet = Select(driver.find_elements(By.CSS_SELECTOR, ".browse select")[1])
+    facet.select_by_index(1)
+    shown = re.search(r"\((\d+)\)$", facet.first_selected_option.text)[1]
+    expect("a filter", place(), f"1 of {shown}")
+    facet.select_by_index(0)
+    driver.execute_script("document.activeElement.blur()")
+    type_keys("/")
+    type_keys("no such text")
+    expect("the search", (place(), one("div > p").text), ("0 of 0", "No removal matches."))
+    ActionChains(driver).key_down(Keys.CONTROL).send_keys("a").key_up(Keys.CONTROL).send_keys(Keys.BACKSPACE).perform()
+    expect("all", place(), f"1 of {count}")
+    expect("after the search", status().split(".")[0], told.split(".")[0])
+    # A browser without a store says so, and goes on with imported labels.
+    load(NO_STORE)
+    expect("without a store", "does not keep the labels" in status(), True)
+    one("input[type=file]").send_keys(str(labels))
+    WebDriverWait(driver, 10).until(lambda _: "8 of 9 right" in status())
+    driver.execute_script("document.activeElement.blur()")
+    wrong += [f"judging: {entry['message']}" for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
+    load()
+    driver.execute_script("localStorage.clear()")
+    return wrong
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path, help="a small corpus to run and compare; both pages are tested")
@@ -201,11 +301,12 @@ def main() -> int:
         driver = browser(programs["chromium"], programs["chromedriver"], str(Path(folder) / "profile"))
         try:
             wrong = look(driver, outs["run"] / "report.html", True, arguments.shots)
+            wrong += judge(driver, arguments.dupsift.resolve(), outs["run"], Path(folder))
             for page in [outs["compare"] / "report.html", *arguments.page]:
                 wrong += look(driver, page.resolve(), False, arguments.shots)
         finally:
             driver.quit()
-    print("\n".join(wrong) if wrong else "axe-core reports nothing; both pages pass at 400 pixels in dark mode and at 1280 pixels in light mode")
+    print("\n".join(wrong) if wrong else "axe-core reports nothing; both pages pass at 400 pixels in dark mode and at 1280 pixels in light mode; ten removals are judged")
     return 1 if wrong else 0
 
 

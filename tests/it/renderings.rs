@@ -11,8 +11,8 @@ use dupsift::report::{self, Detail, Screen};
 use dupsift_core::number::{share, thousands};
 use dupsift_engine::engine::Progress;
 use dupsift_study::{
-    self as study, ComparisonReport, EvaluationReport, Explanation, Finished, Outcome, Review, ShownFigure,
-    truth_quotes,
+    self as study, ComparisonReport, EvaluationReport, Explanation, Finished, ListOptions, Listed, ListedRow, Outcome,
+    Review, ShownFigure, truth_quotes,
 };
 use serde_json::{Value, json};
 
@@ -215,4 +215,37 @@ fn an_evaluation_has_the_same_figures_everywhere() {
         figures.extend(one.figures().map(|figure| figure.map_or_else(|| "-".to_owned(), share)));
         assert_eq!(shown, figures, "{row}");
     }
+}
+
+#[test]
+fn removals_have_the_same_doubt_everywhere() {
+    let out = RUN.out();
+    let (_, review, page) = reviewed(&out);
+    let finished = Finished::open(&out).unwrap();
+    let options = finished.options(&Default::default()).unwrap();
+    let asked = ListOptions { what: Listed::Removed, limit: 10_000, worst: true, grep: None, source: None };
+    let model = study::list(&finished, &options, &asked, &Progress::hidden(), &AtomicBool::new(false)).unwrap();
+    let typed = printed("show", &out, &["--removed", "--worst", "--limit", "10000", "--json"]).stdout;
+    assert_eq!(serde_json::from_str::<Value>(&typed).unwrap(), json_of(&model));
+    let terminal = report::listing(&model, &out, 400);
+    let text = text_of(&page);
+    for one in &review.removed.sample {
+        let row = model.rows.iter().find_map(|row| match row {
+            ListedRow::Removal(row) if row.doc == one.doc => Some(row),
+            _ => None,
+        });
+        let row = row.unwrap();
+        assert_eq!((row.kept_doc, row.similarity, row.doubt), (one.kept, one.similarity, Some(one.doubt)));
+        assert_eq!((row.other_title, row.others_as_near), (Some(one.other_title), Some(one.others_as_near)));
+        let line = terminal.lines().find(|line| line.contains(&row.id) && line.contains(&row.kept_id)).unwrap();
+        has(line.trim_start(), &share(one.doubt));
+        let doubt = if one.doubt >= 1.0 { "1".to_owned() } else { share(one.doubt) };
+        has(&text, &format!("(doubt {doubt}"));
+    }
+    assert!(review.removed.sample.is_sorted_by(|a, b| a.doubt >= b.doubt));
+    // Each removal is in one group of each facet.
+    let names: Vec<&str> = review.facets.iter().map(|facet| facet.name.as_str()).collect();
+    assert_eq!(names, ["file", "script", "length", "similarity"]);
+    assert!(review.facets.iter().all(|facet| facet.of.len() == review.removed.sample.len()));
+    assert!(page.len() < 3 << 20, "{} bytes", page.len());
 }

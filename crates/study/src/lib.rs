@@ -44,7 +44,7 @@ pub use list::*;
 pub use outcome::Outcome;
 pub use review::page::{NO_TEXTS, PAGE, Page, with_page, write_again};
 pub use review::{
-    AlgorithmReview, BINS, Banding, Crossing, LargeCluster, Member, PairComparison, PairRelation, PairSample,
+    AlgorithmReview, BINS, Banding, Crossing, Facet, LargeCluster, Member, PairComparison, PairRelation, PairSample,
     RemovalSample, Review, SAMPLE_BINS, ShownText, SourceReview, bin_range, sample_range,
 };
 pub use sample::*;

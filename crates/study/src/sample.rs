@@ -22,7 +22,7 @@ use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
 use dupsift_engine::options::RunOptions;
 use dupsift_input::TableReader;
-use dupsift_tables::{LISTED_REMOVAL_COLUMNS, ListedRemoval, listed_id, listed_removals};
+use dupsift_tables::{LISTED_REMOVAL_COLUMNS, RemovalFound, listed_id, removals_found};
 
 /// Selects the sample.
 #[derive(Clone, Copy, Debug, Default)]
@@ -111,7 +111,7 @@ fn drawn(
     source: &dyn Fn(u64) -> u64,
     cancel: &AtomicBool,
 ) -> Result<LabelSample> {
-    let stratum = |one: &ListedRemoval| -> Stratum {
+    let stratum = |one: &RemovalFound| -> Stratum {
         let similarity =
             if asked.by_similarity { one.similarity.map_or(0, |similarity| bin(similarity) + 1) } else { 0 };
         (similarity, source(one.doc))
@@ -153,14 +153,14 @@ fn drawn(
 fn read(
     path: &Path,
     cancel: &AtomicBool,
-    mut each: impl FnMut(&arrow::array::RecordBatch, usize, &ListedRemoval) -> Result<()>,
+    mut each: impl FnMut(&arrow::array::RecordBatch, usize, &RemovalFound) -> Result<()>,
 ) -> Result<()> {
     for batch in TableReader::open(path, &LISTED_REMOVAL_COLUMNS)? {
         if cancel.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
         let batch = batch?;
-        let listed = listed_removals(&batch).ok_or_else(|| wrong_type(path))?;
+        let listed = removals_found(&batch).ok_or_else(|| wrong_type(path))?;
         let near =
             listed.iter().enumerate().filter(|(_, one)| matches!(one.reason, "pair" | "chain") && one.doc != one.kept);
         near.into_iter().try_for_each(|(at, one)| each(&batch, at, one))?;

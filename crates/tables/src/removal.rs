@@ -52,7 +52,7 @@ pub struct RemovalRow<'r> {
     pub numbers: Option<f32>,
 }
 
-/// The values of a row that are needed to count removed documents.
+/// The values of a row, without the ids and the words that only readers need.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RemovalFound {
     /// The removed document.
@@ -65,6 +65,8 @@ pub struct RemovalFound {
     pub reason: &'static str,
     /// The share of the removed document's 3-grams that are in the kept document, if computed.
     pub contained: Option<f32>,
+    /// The share of the removed document's numbers that are in the kept document, if computed.
+    pub numbers: Option<f32>,
 }
 
 /// The reasons for removing a document: it has the same text as another document, it forms a pair with the kept document, it is connected
@@ -79,11 +81,12 @@ pub const EMPTIED: &str = "emptied";
 pub const REPRESENTATIVE: &str = "representative";
 
 /// The columns that [`removals_found`] reads.
-pub const REMOVAL_COLUMNS: [&str; 5] = ["similarity", "reason", "doc", "kept_doc", "contained"];
+pub const REMOVAL_COLUMNS: [&str; 6] = ["similarity", "reason", "doc", "kept_doc", "contained", "numbers"];
 
 /// Returns the rows of a batch of [`REMOVAL_COLUMNS`]; `None` if a column has a different type, or a reason is unknown.
 pub fn removals_found(batch: &RecordBatch) -> Option<Vec<RemovalFound>> {
-    let (similarity, contained) = (batch.shares("similarity")?, batch.shares("contained")?);
+    let shares = ["similarity", "contained", "numbers"].map(|name| batch.shares(name));
+    let [Some(similarity), Some(contained), Some(numbers)] = shares else { return None };
     let reason = batch.words("reason")?;
     let (doc, kept) = (batch.numbers("doc")?, batch.numbers("kept_doc")?);
     let row = |row: usize| {
@@ -93,6 +96,7 @@ pub fn removals_found(batch: &RecordBatch) -> Option<Vec<RemovalFound>> {
             similarity: similarity.is_valid(row).then(|| similarity.value(row)),
             reason: REASONS.into_iter().find(|known| *known == reason.value(row))?,
             contained: contained.is_valid(row).then(|| contained.value(row)),
+            numbers: numbers.is_valid(row).then(|| numbers.value(row)),
         })
     };
     (0..batch.num_rows()).map(row).collect()
@@ -212,7 +216,8 @@ mod tests {
         assert_eq!(batch.column(7).as_primitive::<Int64Type>().values(), &[60]);
         assert_eq!((batch.column(8).null_count(), batch.column(9).null_count()), (0, 1));
         assert!(builder.is_empty());
-        let found = RemovalFound { doc: 50, kept: 60, similarity: None, reason: "chain", contained: Some(0.75) };
+        let (contained, numbers) = (Some(0.75), None);
+        let found = RemovalFound { doc: 50, kept: 60, similarity: None, reason: "chain", contained, numbers };
         assert_eq!(removals_found(&batch), Some(vec![found]));
         builder.push(&RemovalRow { reason: "a whim", ..row }).expect("fits");
         assert_eq!(removals_found(&builder.finish().expect("a table")), None);

@@ -1,5 +1,5 @@
 //! Renders `report.html`, which shows a finished run on one page and requires no network access. The page is complete without its script,
-//! which sorts tables.
+//! which sorts tables, and filters the removals and keeps the labels that readers give them.
 //!
 //! There is one module per section. Each module takes the record and the [`Review`] and returns the markup of its section. Templates escape
 //! their arguments; text from a corpus also passes through [`text::plain`], so that no control character reaches the page. Charts are drawn
@@ -42,11 +42,11 @@ use dupsift_study::Review;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The only script on the page, which sorts and filters tables and steps through the removals.
-const SCRIPT: &str = include_str!("sort.js");
+/// The only script on the page, which sorts and filters tables, and lets readers filter and judge the removals.
+const SCRIPT: &str = concat!(include_str!("sort.js"), include_str!("judge.js"));
 
 /// The SHA-256 of the script. The browser runs only the script with this hash, and no script from a corpus.
-const SCRIPT_HASH: &str = "sha256-zm6bm1eHM2KEPmKmkZ7dHu6hwKFKkyN0gSIHfE4AYm8=";
+const SCRIPT_HASH: &str = "sha256-QAf+GkJRb+ozPKGaZg+r3eGs7Av/hmfmdccSkCb4vw0=";
 
 /// Markers around the remarks; the remarks change when a result is accepted. Text from a corpus is escaped, so the markers occur nowhere
 /// else.

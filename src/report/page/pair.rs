@@ -137,6 +137,15 @@ fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
         dl.pair {
             div { dt { "A" } dd { (named(a)) } }
             div { dt { "B" } dd { (named(b)) } }
+            @for (at, column) in review.columns.iter().enumerate() {
+                @let values = [a, b].map(|doc| value(review, doc, at));
+                @if values.iter().any(Option::is_some) {
+                    div {
+                        dt { (heading(column)) }
+                        dd { @for (name, value) in [("A: ", &values[0]), (", B: ", &values[1])] { (name) bdi { (value.as_deref().unwrap_or("no value")) } } }
+                    }
+                }
+            }
             @if let Some(found) = &found {
                 div {
                     dt { "Contained in the other" }
@@ -150,6 +159,11 @@ fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
             @if let Some(fate) = fate(report, review, a, b) { div { dt { "Result" } dd { (fate) } } }
         }
     }
+}
+
+/// Returns the value of a document in one of the columns that the page shows.
+fn value(review: &Review, doc: u64, column: usize) -> Option<String> {
+    review.texts.get(&doc)?.values.get(column)?.as_deref().map(heading)
 }
 
 /// Returns the relation between two documents, and whether both are kept because of their titles.
@@ -277,7 +291,7 @@ pub fn marked(explained: &Explanation) -> String {
     let [a, b] = explained.documents.each_ref().map(|document| ShownText {
         id: document.id.clone(),
         text: document.text.clone(),
-        longer: false,
+        ..ShownText::default()
     });
     let id = |text: &ShownText| html! { bdi title=(plain(&text.id)) { (heading(&text.id)) } };
     html! {

@@ -55,7 +55,7 @@ fn report() -> RunReport {
 fn review() -> Review {
     let mut scores = [0; BINS];
     (scores[15], scores[BINS - 1]) = (3, 1);
-    let text = |id: &str| ShownText { id: id.into(), text: EVIL.into(), longer: true };
+    let text = |id: &str| ShownText { id: id.into(), text: EVIL.into(), longer: true, ..ShownText::default() };
     let mut seen = AlgorithmReview { scores, ..AlgorithmReview::default() };
     seen.clusters.sizes.insert(3, 1);
     let pair = PairSample { algorithm: 0, a: 1, b: 2, similarity: 0.7512 };
@@ -164,7 +164,7 @@ fn long_names_stand_whole_in_titles_alone() {
     if let Some(crossing) = &mut review.sources.crossing {
         crossing.names[0] = name.clone();
     }
-    review.texts.insert(1, ShownText { id: name.clone(), text: "text".into(), longer: false });
+    review.texts.insert(1, ShownText { id: name.clone(), text: "text".into(), ..ShownText::default() });
     let page = page(&report(), &review).unwrap();
     let in_titles = page.matches(&format!("title=\"{name}\"")).count();
     // The name occurs in a table, on both sides of a matrix, and wherever the id of a document is shown.

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
+
 use crate::report::thousands;
 use dupsift_core::number;
 
@@ -81,6 +83,19 @@ fn is_unsafe(letter: char) -> bool {
     (letter.is_control() && letter != '\n' && letter != '\t') || direction || separator || no_character
 }
 
+/// Returns a value as JSON for an attribute that the script of the page reads. Characters that [`plain`] would replace are escaped, so that
+/// the script reads the value unchanged.
+pub(crate) fn json(value: &impl Serialize) -> String {
+    let mut text = String::new();
+    for letter in serde_json::to_string(value).unwrap_or_default().chars() {
+        match is_unsafe(letter) || letter.is_whitespace() && letter != ' ' {
+            true => letter.encode_utf16(&mut [0; 2]).iter().for_each(|unit| text += &format!("\\u{unit:04x}")),
+            false => text.push(letter),
+        }
+    }
+    text
+}
+
 /// Formats a share or a similarity like `0.874` or `1`, or as `?` if it is unknown.
 pub(crate) fn share(value: impl Into<f64>) -> String {
     let value = value.into();
@@ -130,6 +145,14 @@ mod tests {
         assert_eq!(plain("a\u{0}b\u{1B}[31m\r\nc\rd\u{7F}"), "a␀b␛[31m\nc␍d␡");
         assert_eq!(plain("x\u{202E}y\u{2069}\u{200F}"), "x[U+202E]y[U+2069][U+200F]");
         assert_eq!(plain("\u{85}\u{FFFE}\u{1FFFF}"), "[U+0085][U+FFFE][U+1FFFF]");
+    }
+
+    #[test]
+    fn values_for_the_script_are_unchanged() {
+        let ids = ["a\u{0}\u{85}\u{202E}\n\u{FFFE}\u{1FFFF}", "\"字\" 'и' </script>"];
+        let written = json(&ids);
+        assert_eq!(serde_json::from_str::<[String; 2]>(&written).expect("JSON"), ids);
+        assert_eq!(plain(&written), written);
     }
 
     #[test]

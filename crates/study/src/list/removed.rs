@@ -1,13 +1,12 @@
 //! Lists the removed documents.
 
-use super::doubt::{Facts, doubt};
+use super::doubt::{Facts, doubt, others_as_near};
 use super::{ListedRemovalRow, ListedRow, Lister, Rows};
 use crate::finished::tables::wrong_type;
-use dupsift_algorithms::steps::guard::AS_NEAR;
 use dupsift_core::error::Result;
 use dupsift_input::TableReader;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
-use dupsift_tables::{LISTED_PAIR_COLUMNS, LISTED_REMOVAL_COLUMNS, ListedRemoval, listed_pairs, listed_removals};
+use dupsift_tables::{LISTED_PAIR_COLUMNS, LISTED_REMOVAL_COLUMNS, listed_pairs, removals_found};
 
 /// Holds the facts from the tables of pairs about each removed document and the document kept instead.
 struct FromPairs {
@@ -22,11 +21,11 @@ impl Lister<'_> {
         for batch in TableReader::open(&path, &LISTED_REMOVAL_COLUMNS)? {
             (self.go_on)()?;
             let batch = batch?;
-            let listed = listed_removals(&batch).ok_or_else(|| wrong_type(&path))?;
+            let listed = removals_found(&batch).ok_or_else(|| wrong_type(&path))?;
             for (at, one) in listed.into_iter().enumerate() {
                 let place = self.places.of(one.doc)? as usize;
                 let known = known.as_ref().map(|known| [known.other_title.get(place), known.others_as_near.get(place)]);
-                let doubt = known.map(|known| doubt(facts(&one, known)));
+                let doubt = known.map(|known| doubt(Facts::of(&one, known)));
                 rows.offer(self.selects(&[one.doc]), doubt.unwrap_or(0.0), || {
                     Ok(ListedRow::Removal(ListedRemovalRow {
                         id: self.id((&path, &batch), "id", at)?,
@@ -74,7 +73,7 @@ impl Lister<'_> {
                         if pair.other_title {
                             known.other_title.set(place);
                         }
-                        if pair.next_best.is_some_and(|next| next >= pair.similarity - AS_NEAR) {
+                        if others_as_near(pair.similarity, pair.next_best) {
                             known.others_as_near.set(place);
                         }
                     }
@@ -93,15 +92,5 @@ impl Lister<'_> {
             }
         }
         Ok(gone)
-    }
-}
-
-fn facts(one: &ListedRemoval, [other_title, others_as_near]: [bool; 2]) -> Facts {
-    Facts {
-        contained: one.contained.or(one.similarity).unwrap_or(1.0),
-        numbers: one.numbers.unwrap_or(1.0),
-        other_title,
-        others_as_near,
-        chain: one.reason == "chain",
     }
 }

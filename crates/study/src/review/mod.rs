@@ -8,6 +8,7 @@ mod banding;
 mod clusters;
 mod compared;
 mod crossing;
+mod facets;
 pub(crate) mod lowest;
 pub(crate) mod page;
 pub(crate) mod places;
@@ -23,6 +24,7 @@ pub(crate) use clusters::ClusterReview;
 pub use clusters::{LargeCluster, Member};
 pub use compared::PairComparison;
 pub use crossing::Crossing;
+pub use facets::Facet;
 pub use relations::PairRelation;
 pub use removed::RemovalSample;
 pub(crate) use removed::RemovedReview;
@@ -45,6 +47,7 @@ use dupsift_engine::job::guards::previous_run;
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicBits;
+use dupsift_tables::RemovalFound;
 use places::Places;
 use preset::{preset, with_higher_threshold};
 use sources::Sources;
@@ -83,6 +86,10 @@ pub struct Review {
     pub relations: BTreeMap<(u64, u64), PairRelation>,
     /// The removals; empty if the run removes nothing.
     pub removed: RemovedReview,
+    /// The columns whose values are shown: those of `--keep`, of the scope, and of sources.
+    pub columns: Vec<String>,
+    /// The ways to group the removals in the sample.
+    pub facets: Vec<Facet>,
     /// The bounds for removal; `None` if every pair is sufficient for removal.
     pub bounds: Option<Bounds>,
     /// The name of the preset that consists of the algorithms of the run, if there is one.
@@ -155,32 +162,43 @@ pub(crate) fn review(
     let samples = tally::samples(&tallies);
     let mut docs: BTreeSet<u64> = large.iter().flat_map(LargeCluster::docs).collect();
     docs.extend(least.iter().chain(samples.iter().flatten()).flat_map(|pair| [pair.a, pair.b]));
-    let removed = read_removed(finished, &docs, (&mut files, &mut by_source, &sources, places), dir, go_on)?;
-    docs.extend(removed.sample.iter().map(|one| one.doc));
+    let (mut removed, sample) =
+        read_removed(finished, &docs, (&mut files, &mut by_source, &sources, places), dir, go_on)?;
+    docs.extend(sample.iter().map(|one| one.doc));
     // The page shows the ids of the documents that were kept instead, but not their texts.
     docs.extend(removed.fates.values().map(|fate| fate.kept));
+    let columns = corpus.map_or_else(Vec::new, |Read { session, .. }| shown_columns(session, sources.column()));
     let shown = match corpus {
         Some(Read { session, is_hidden }) => {
             docs.retain(|&doc| !is_hidden(doc));
-            Some(shown::read(session, report, places, docs)?)
+            Some(shown::read(session, report, places, docs, &columns)?)
         }
         None => None,
     };
     let bounds = report.removal.as_ref().and_then(|removal| RemoveIf::parse(&removal.remove_if).ok()?.bounds());
     let pairs = least.iter().chain(samples.iter().flatten()).map(|pair| (pair.a, pair.b));
     let pairs = pairs.chain(large.iter().flat_map(LargeCluster::pairs));
-    let drawn = removed.sample.iter().map(|one| (one.doc.min(one.kept), one.doc.max(one.kept)));
+    let drawn = sample.iter().map(|one| (one.doc.min(one.kept), one.doc.max(one.kept)));
     let pairs: BTreeSet<(u64, u64)> = pairs.chain(drawn).collect();
     let compared = match &shown {
         Some(shown) => compared::compare_all(shown, bounds, pairs.iter().copied())?,
         None => BTreeMap::new(),
     };
-    let mut relations = BTreeMap::new();
-    for one in report.algorithms.iter().filter(|one| one.relations.is_some()) {
-        relations.extend(relations::relations(finished, &one.label, &pairs, go_on)?);
+    let (mut relations, mut doubts) = (BTreeMap::new(), BTreeMap::<(u64, u64), [bool; 2]>::new());
+    for (one, decides) in report.algorithms.iter().zip(&deciding).filter(|(one, _)| one.relations.is_some()) {
+        let found = relations::relations(finished, &one.label, &pairs, go_on)?;
+        for (pair, told) in found.iter().filter(|_| *decides) {
+            let doubts = doubts.entry(*pair).or_default();
+            doubts[0] |= told.other_title;
+            doubts[1] |= told.others_as_near;
+        }
+        relations.extend(found);
     }
+    removed.sample = removed::most_doubtful_first(&sample, &doubts);
     let texts = shown.map(|shown| shown.texts).unwrap_or_default();
     Ok(Review {
+        facets: facets::facets(report, &columns, &removed.sample, &texts),
+        columns,
         algorithms: tallies
             .iter()
             .zip(clusters)
@@ -283,20 +301,35 @@ fn read_removed(
     (files, by_source, sources, places): (&mut Files, &mut Option<Crossing>, &Sources, Places<'_>),
     dir: &Path,
     go_on: &dyn Fn() -> Result<()>,
-) -> Result<RemovedReview> {
+) -> Result<(RemovedReview, Vec<RemovalFound>)> {
     if finished.report.removal.is_none() {
-        return Ok(RemovedReview::default());
+        return Ok(Default::default());
     }
     let gone = AtomicBits::new(dir, "gone", places.end() as usize)?;
     let note = |doc| places.of(doc).map(|place| _ = gone.set(place as usize));
-    let removed = removed::read(finished.removals()?, |doc| shown.contains(&doc), &note, go_on)?;
+    let read = removed::read(finished.removals()?, |doc| shown.contains(&doc), &note, go_on)?;
     for doc in gone.iter() {
         files.count_removed(doc as u64);
         if let Some(crossing) = by_source {
             crossing.count_removed(sources.of(doc as u64));
         }
     }
-    Ok(removed)
+    Ok(read)
+}
+
+/// Returns the columns whose values the page shows: those that the options name, and the column of sources that was found.
+fn shown_columns(session: &Session<'_>, source: Option<&str>) -> Vec<String> {
+    let options = session.options;
+    let named = options.removal.keep.columns().into_iter();
+    let scope = [&options.recipe.within, &options.recipe.across].into_iter().flatten().cloned();
+    let sources = options.guards.source_column.iter().cloned().chain(source.map(str::to_owned));
+    let mut columns: Vec<String> = Vec::new();
+    for column in named.chain(scope).chain(sources) {
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    columns
 }
 
 /// Reads the tables of clusters.

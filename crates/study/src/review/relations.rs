@@ -5,6 +5,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finished::Finished;
+use crate::list::doubt::others_as_near;
 use dupsift_core::error::{Error, Result};
 use dupsift_input::TableReader;
 use dupsift_tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
@@ -18,6 +19,8 @@ pub struct PairRelation {
     pub why: String,
     /// Whether the titles name different things.
     pub other_title: bool,
+    /// Whether another document is about as similar.
+    pub others_as_near: bool,
 }
 
 /// Finds the relations of pairs (a, b) with a < b in the table of an algorithm that classifies pairs. The pairs and the table are in the
@@ -56,5 +59,10 @@ pub(crate) fn relations(
 }
 
 fn of(pair: FoundPair) -> Option<PairRelation> {
-    Some(PairRelation { relation: pair.relation?, why: pair.why.unwrap_or_default(), other_title: pair.other_title })
+    Some(PairRelation {
+        others_as_near: others_as_near(pair.similarity, pair.next_best),
+        relation: pair.relation?,
+        why: pair.why.unwrap_or_default(),
+        other_title: pair.other_title,
+    })
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::lowest::Lowest;
 use super::tally::{BINS, bin, bin_range};
+use crate::list::doubt::{Facts, doubt};
 use dupsift_algorithms::recipe::remove_if::Bounds;
 use dupsift_core::error::Result;
 use dupsift_core::hash::mix64;
@@ -20,7 +21,7 @@ const SHARES: [f64; 6] = [0.8, 0.85, 0.9, 0.95, 0.99, 1.0];
 const SAMPLED: usize = 200;
 
 /// Holds a sampled removal.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RemovalSample {
     /// The removed document.
     pub doc: u64,
@@ -28,6 +29,16 @@ pub struct RemovalSample {
     pub kept: u64,
     /// The similarity of the two documents; `None` if only a chain of pairs connects them.
     pub similarity: Option<f32>,
+    /// The reason: `pair` or `chain`.
+    pub reason: &'static str,
+    /// The doubt, from 0 to 1; docs/report.md describes the score.
+    pub doubt: f32,
+    /// Whether the titles refer to different things.
+    pub other_title: bool,
+    /// Whether another document is about as similar.
+    pub others_as_near: bool,
+    /// The position of this removal in the random order in which the sample was drawn.
+    pub rank: usize,
 }
 
 /// Holds counts and a sample of the removed documents.
@@ -42,7 +53,7 @@ pub struct RemovedReview {
     pub contained: [u64; SHARES.len()],
     /// The fates of the documents that are shown, by number.
     pub fates: BTreeMap<u64, Fate>,
-    /// A random sample of the removals, drawn with a fixed seed and sorted by document number. Exact copies are excluded.
+    /// A random sample of the removals, drawn with a fixed seed; the most doubtful come first. Exact copies are excluded.
     pub sample: Vec<RemovalSample>,
 }
 
@@ -70,21 +81,22 @@ pub struct Fate {
     pub reason: String,
 }
 
-/// Reads the table of removals. `shown` selects the documents whose fates are recorded; `note` is called for every
+/// Reads the table of removals, and returns the sampled rows in random order beside the review. `shown` selects the documents whose fates are recorded; `note` is called for every
 /// removed document.
 pub(crate) fn read(
     rows: impl Iterator<Item = Result<RemovalFound>>,
     shown: impl Fn(u64) -> bool,
     note: &dyn Fn(u64) -> Result<()>,
     go_on: &dyn Fn() -> Result<()>,
-) -> Result<RemovedReview> {
+) -> Result<(RemovedReview, Vec<RemovalFound>)> {
     let mut review = RemovedReview::default();
     let mut sample = Lowest::new(SAMPLED);
     for (at, row) in rows.enumerate() {
         if at % ASKED == 0 {
             go_on()?;
         }
-        let RemovalFound { doc, kept, similarity, reason, contained } = row?;
+        let row = row?;
+        let RemovalFound { doc, kept, similarity, reason, contained, .. } = row;
         if let Some(contained) = contained {
             // Tables store shares as 32-bit floats.
             let counts = review.contained.iter_mut().zip(SHARES);
@@ -97,19 +109,42 @@ pub(crate) fn read(
         }
         note(doc)?;
         if matches!(reason, "pair" | "chain") {
-            sample.offer((mix64(doc), doc), || (RemovalSample { doc, kept, similarity }, reason));
+            sample.offer((mix64(doc), doc), || row);
         }
         if shown(doc) {
             review.fates.insert(doc, Fate { kept, reason: reason.to_string() });
         }
     }
-    let mut sample: Vec<(RemovalSample, &str)> = sample.into_values().collect();
-    sample.sort_unstable_by_key(|(one, _)| one.doc);
-    for (one, reason) in sample {
-        review.fates.insert(one.doc, Fate { kept: one.kept, reason: reason.to_string() });
-        review.sample.push(one);
+    let sample: Vec<RemovalFound> = sample.into_values().collect();
+    for one in &sample {
+        review.fates.insert(one.doc, Fate { kept: one.kept, reason: one.reason.to_string() });
     }
-    Ok(review)
+    Ok((review, sample))
+}
+
+/// Returns the sampled removals, most doubtful first. The arguments are the rows in random order, and what the tables of pairs say about
+/// pairs (a, b) with a < b: whether the titles refer to different things, and whether another document is about as similar.
+pub(crate) fn most_doubtful_first(
+    sample: &[RemovalFound],
+    pairs: &BTreeMap<(u64, u64), [bool; 2]>,
+) -> Vec<RemovalSample> {
+    let rated = sample.iter().enumerate().map(|(rank, one)| {
+        let pair = (one.doc.min(one.kept), one.doc.max(one.kept));
+        let [other_title, others_as_near] = pairs.get(&pair).copied().unwrap_or_default();
+        RemovalSample {
+            doc: one.doc,
+            kept: one.kept,
+            similarity: one.similarity,
+            reason: one.reason,
+            doubt: doubt(Facts::of(one, [other_title, others_as_near])),
+            other_title,
+            others_as_near,
+            rank,
+        }
+    });
+    let mut rated: Vec<RemovalSample> = rated.collect();
+    rated.sort_by(|a, b| b.doubt.total_cmp(&a.doubt).then(a.doc.cmp(&b.doc)));
+    rated
 }
 
 #[cfg(test)]
@@ -138,16 +173,19 @@ mod tests {
         let gone = RefCell::new(Vec::new());
         let row = |doc, similarity, reason| {
             let contained = (doc != 4).then_some(if doc == 1 { 1.0 } else { 0.9 });
-            Ok(RemovalFound { doc, kept: 0, similarity, reason, contained })
+            Ok(RemovalFound { doc, kept: 0, similarity, reason, contained, numbers: None })
         };
         let rows = [row(1, Some(1.0), "copy"), row(3, Some(0.72), "pair"), row(4, None, "chain")];
         let note = |doc| Ok(gone.borrow_mut().push(doc));
-        let review = read(rows.into_iter(), |doc| doc == 3, &note, &|| Ok(())).unwrap();
+        let (review, sample) = read(rows.into_iter(), |doc| doc == 3, &note, &|| Ok(())).unwrap();
         assert_eq!((review.scores[BINS - 1], review.scores[14], review.chained), (1, 1, 1));
         let fate = |reason: &str| Fate { kept: 0, reason: reason.into() };
         assert_eq!(review.fates, BTreeMap::from([(3, fate("pair")), (4, fate("chain"))]));
         // Exact copies are not sampled.
-        assert_eq!(review.sample.iter().map(|one| one.doc).collect::<Vec<_>>(), [3, 4]);
+        let rated = most_doubtful_first(&sample, &BTreeMap::from([((0, 3), [true, false])]));
+        // Document 3 has another title; only a chain connects document 4.
+        assert_eq!(rated.iter().map(|one| (one.doc, one.doubt)).collect::<Vec<_>>(), [(3, 0.55), (4, 0.5)]);
+        assert_eq!((rated[0].rank + rated[1].rank, rated[0].other_title), (1, true));
         assert_eq!(review.contained, [2, 2, 2, 1, 1, 1]);
         assert_eq!(gone.take(), [1, 3, 4]);
     }

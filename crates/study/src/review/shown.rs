@@ -9,13 +9,13 @@ use super::places::Places;
 use dupsift_algorithms::measure::write_contents;
 use dupsift_core::error::Result;
 use dupsift_engine::engine::evidence::{Evidence, Taking};
-use dupsift_engine::job::run_report::RunReport;
+use dupsift_engine::job::run_report::{InputReport, RunReport};
 use dupsift_engine::reading::document::{Columns, View};
 use dupsift_engine::reading::kept_texts::KeptText;
 use dupsift_engine::session::Session;
 use dupsift_input::{RowFilter, Want};
 use dupsift_spill::shuffle::AtomicBits;
-use dupsift_tables::Cell;
+use dupsift_tables::{Cell, TextColumn};
 use dupsift_text::Analysis;
 use dupsift_text::numbers::numbers;
 use dupsift_text::side_by_side::first_characters;
@@ -33,6 +33,10 @@ pub struct ShownText {
     pub text: String,
     /// Whether the text is longer than the part in `text`.
     pub longer: bool,
+    /// The number of characters of the whole text.
+    pub characters: u64,
+    /// The values of the columns that the page shows, in their order; `None` for a missing value.
+    pub values: Vec<Option<String>>,
 }
 
 /// Holds the documents that are shown. A document can have millions of 3-grams and numbers, so these are stored in temporary files.
@@ -108,25 +112,30 @@ impl Recording {
         let mut words = Vec::new();
         self.contents.take(doc, &mut words, |words| write_contents(document, words))?;
         self.numbers.take(doc, &mut words, |words| write_numbers(document.text(), words))?;
-        let (text, longer) = beginning(text);
-        Ok(ShownText { id, text: text.to_string(), longer })
+        let (shown, longer) = beginning(text);
+        let characters = text.chars().count() as u64;
+        Ok(ShownText { id, text: shown.to_string(), longer, characters, values: Vec::new() })
     }
 }
 
-/// Reads the documents with these numbers.
+/// Reads the documents with these numbers, with their values of these columns.
 pub(crate) fn read<'r>(
     session: &Session<'_>,
     report: &RunReport,
     places: Places<'r>,
     numbers: BTreeSet<u64>,
+    columns: &[String],
 ) -> Result<Shown<'r>> {
-    let docs = numbers.into_iter().map(|number| places.of(number)).collect::<Result<_>>()?;
+    let docs: BTreeSet<u64> = numbers.into_iter().map(|number| places.of(number)).collect::<Result<_>>()?;
     let name_of = |doc: u64| match doc.checked_sub(session.base) {
         Some(row) => name_of(report, row),
         None => format!("#{}", session.number(doc)),
     };
     let recording = Recording::new(session, &docs)?;
-    let read = read_places(session, docs, &recording, &name_of)?;
+    let mut read = read_places(session, docs.clone(), &recording, &name_of)?;
+    if !columns.is_empty() {
+        read_values(session, docs, columns, &mut read)?;
+    }
     Ok(Shown {
         texts: read.into_iter().map(|(doc, text)| (places.number(doc), text)).collect(),
         contents: recording.contents.end()?,
@@ -177,6 +186,49 @@ fn read_places(
     Ok(known)
 }
 
+/// The maximum number of characters that are stored of a value.
+const VALUE_CHARACTERS: usize = 200;
+
+/// Reads the values of these columns for the documents at these positions. Documents from an index have no such columns.
+fn read_values(
+    session: &Session<'_>,
+    docs: BTreeSet<u64>,
+    columns: &[String],
+    texts: &mut BTreeMap<u64, ShownText>,
+) -> Result<()> {
+    let want = Want {
+        text: false,
+        others: columns.to_vec(),
+        rows: Some(only(docs)),
+        batch_bytes: session.engine.budget.batch,
+        ..Want::default()
+    };
+    let found = session.read(
+        "read columns",
+        &want,
+        || Ok(Vec::new()),
+        |found, batch| {
+            session.engine.go_on()?;
+            let columns = columns.iter().map(|column| batch.spelled_column(column)).collect::<Result<Vec<_>>>()?;
+            for row in 0..batch.len() {
+                let value = |column: &Option<TextColumn>| match column.as_ref()?.get(row) {
+                    Cell::Text(value) => Some(first_characters(value, VALUE_CHARACTERS).unwrap_or(value).to_owned()),
+                    _ => None,
+                };
+                found.push((batch.doc(row), columns.iter().map(value).collect::<Vec<_>>()));
+            }
+            Ok(())
+        },
+        Ok,
+    )?;
+    for (doc, values) in found.into_iter().flatten() {
+        if let Some(text) = texts.get_mut(&doc) {
+            text.values = values;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the first characters, and whether there are more.
 fn beginning(text: &str) -> (&str, bool) {
     first_characters(text, SHOWN_CHARACTERS).map_or((text, false), |first| (first, true))
@@ -184,14 +236,18 @@ fn beginning(text: &str) -> (&str, bool) {
 
 /// Returns the name `FILE#ROW`, with the file name from the record of the run.
 fn name_of(report: &RunReport, doc: u64) -> String {
-    let mut row = doc;
+    file_of(report, doc).map_or_else(|| format!("#{doc}"), |(file, row)| format!("{}#{row}", file.file))
+}
+
+/// Returns the file that contains a row of the corpus, and the position of the row in it.
+pub(crate) fn file_of(report: &RunReport, mut row: u64) -> Option<(&InputReport, u64)> {
     for file in &report.inputs {
         if row < file.rows {
-            return format!("{}#{row}", file.file);
+            return Some((file, row));
         }
         row -= file.rows;
     }
-    format!("#{doc}")
+    None
 }
 
 /// Returns a filter that selects only these documents.
@@ -202,7 +258,6 @@ fn only(docs: BTreeSet<u64>) -> RowFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_engine::job::InputReport;
 
     #[test]
     fn a_text_is_cut_between_characters() {

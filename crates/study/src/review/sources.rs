@@ -46,6 +46,11 @@ impl Sources {
         Sources { column: None, notes: Vec::new(), codes: None, became: Vec::new(), crossing: None }
     }
 
+    /// Returns the column that was read.
+    pub(crate) fn column(&self) -> Option<&str> {
+        self.column.as_deref()
+    }
+
     /// Returns empty counts; `None` if no column could be used.
     pub(crate) fn crossing(&self) -> Option<Crossing> {
         self.crossing.clone()

@@ -1,49 +1,13 @@
 //! Reads the rows of `removed/`, `pairs/` and `clusters/` that are listed for a reader. The ids are read only for the rows that are shown.
 
 use crate::columns::named::Named as _;
-use crate::removal::REASONS;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Int32Type, Int64Type};
 use dupsift_core::row::{COPY, RelationKind};
 
-/// A row of `removed/`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ListedRemoval {
-    /// The removed document.
-    pub doc: u64,
-    /// The document that is kept instead.
-    pub kept: u64,
-    /// The reason, one of [`REASONS`].
-    pub reason: &'static str,
-    /// The similarity of the two documents, if they form a pair.
-    pub similarity: Option<f32>,
-    /// The share of the removed document's 3-grams that are in the kept document, if computed.
-    pub contained: Option<f32>,
-    /// The share of the removed document's numbers that are in the kept document, if computed.
-    pub numbers: Option<f32>,
-}
-
-/// The columns that [`listed_removals`] and [`listed_id`] read.
+/// The columns that [`removals_found`](crate::removals_found) and [`listed_id`] read.
 pub const LISTED_REMOVAL_COLUMNS: [&str; 8] =
     ["id", "kept_id", "similarity", "reason", "doc", "kept_doc", "contained", "numbers"];
-
-/// Returns the rows of a batch of [`LISTED_REMOVAL_COLUMNS`]; `None` if a column has a different type, or a reason is unknown.
-pub fn listed_removals(batch: &RecordBatch) -> Option<Vec<ListedRemoval>> {
-    let shares = ["similarity", "contained", "numbers"].map(|name| batch.shares(name));
-    let [Some(similarity), Some(contained), Some(numbers)] = shares else { return None };
-    let (reason, doc, kept) = (batch.words("reason")?, batch.numbers("doc")?, batch.numbers("kept_doc")?);
-    let row = |row: usize| {
-        Some(ListedRemoval {
-            doc: doc.value(row) as u64,
-            kept: kept.value(row) as u64,
-            reason: REASONS.into_iter().find(|known| *known == reason.value(row))?,
-            similarity: similarity.is_valid(row).then(|| similarity.value(row)),
-            contained: contained.is_valid(row).then(|| contained.value(row)),
-            numbers: numbers.is_valid(row).then(|| numbers.value(row)),
-        })
-    };
-    (0..batch.num_rows()).map(row).collect()
-}
 
 /// A row of `pairs/`, without its ids.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,7 +86,7 @@ pub fn listed_id(batch: &RecordBatch, column: &str, row: usize) -> Option<String
 mod tests {
     use super::*;
     use crate::columns::id::{IdRef, IdType};
-    use crate::removal::{RemovalBuilder, RemovalRow};
+    use crate::removal::{RemovalBuilder, RemovalFound, RemovalRow, removals_found};
 
     #[test]
     fn a_removal_is_read_with_its_ids() {
@@ -147,7 +111,7 @@ mod tests {
             };
             builder.push(&row).expect("fits");
             let batch = builder.finish().expect("a table");
-            let listed = ListedRemoval {
+            let listed = RemovalFound {
                 doc: 3,
                 kept: 1,
                 reason: "pair",
@@ -155,7 +119,7 @@ mod tests {
                 contained: Some(0.75),
                 numbers: None,
             };
-            assert_eq!(listed_removals(&batch), Some(vec![listed]));
+            assert_eq!(removals_found(&batch), Some(vec![listed]));
             assert_eq!(listed_id(&batch, "id", 0), Some(id.to_string()));
             assert_eq!(listed_id(&batch, "kept_id", 0), Some(kept_id.to_string()));
             assert_eq!((listed_id(&batch, "similarity", 0), listed_id(&batch, "none", 0)), (None, None));
