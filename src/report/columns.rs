@@ -1,5 +1,5 @@
 //! Shows two texts side by side in a terminal. The texts are wrapped to fixed-width columns, and differences are marked with colors or, if
-//! colors are off, with `[-...-]` and `{+...+}`.
+//! colors are off, with `[-...-]` and `{+...+}`, or with other signs if the texts contain these.
 //!
 //! Because texts are untrusted, their control characters are shown as symbols or numbers and never reach the terminal.
 
@@ -41,9 +41,9 @@ enum Side {
 /// Returns the difference as text, under two headings.
 pub(crate) fn columns(difference: &Difference, headings: [&str; 2], screen: Screen) -> String {
     let width = (screen.width.max(LEAST_WIDTH) - 3) / 2;
+    let marks = marks(difference, screen.colours);
     let mut text = String::new();
-    let heading =
-        |text: &str| wrapped(&[Piece { text: text.into(), changed: false }], Side::Left, width, screen.colours);
+    let heading = |text: &str| wrapped(&[Piece { text: text.into(), changed: false }], Side::Left, width, marks);
     beside(&heading(headings[0]), &heading(headings[1]), ' ', width, &mut text);
     text += &"-".repeat(2 * width + 3);
     text.push('\n');
@@ -56,13 +56,13 @@ pub(crate) fn columns(difference: &Difference, headings: [&str; 2], screen: Scre
         let folded = equal.saturating_sub(before + after);
         if screen.full || folded < FOLDED {
             let count = equal.max(1);
-            lines[at..at + count].iter().for_each(|line| one(line, width, screen.colours, &mut text));
+            lines[at..at + count].iter().for_each(|line| one(line, width, marks, &mut text));
             at += count;
             continue;
         }
-        lines[at..at + before].iter().for_each(|line| one(line, width, screen.colours, &mut text));
+        lines[at..at + before].iter().for_each(|line| one(line, width, marks, &mut text));
         text += &dimmed(&format!("... {} ...", counted(folded as u64, "equal line")), screen.colours);
-        lines[at + before + folded..at + equal].iter().for_each(|line| one(line, width, screen.colours, &mut text));
+        lines[at + before + folded..at + equal].iter().for_each(|line| one(line, width, marks, &mut text));
         at += equal;
     }
     for (cut, name) in difference.cut.iter().zip(["first", "second"]) {
@@ -73,12 +73,43 @@ pub(crate) fn columns(difference: &Difference, headings: [&str; 2], screen: Scre
     text
 }
 
+/// The signs around text that is only in one document, or colors.
+#[derive(Clone, Copy)]
+struct Marks {
+    colours: bool,
+    /// The beginning and the end for each side.
+    signs: [[&'static str; 2]; 2],
+}
+
+/// The signs, in the order in which they are tried.
+const SIGNS: [[[&str; 2]; 2]; 3] =
+    [[["[-", "-]"], ["{+", "+}"]], [["<-", "->"], ["<+", "+>"]], [["[[-", "-]]"], ["{{+", "+}}"]]];
+
+/// Returns the first signs that the lines do not contain, so that signs are never nested.
+fn marks(difference: &Difference, colours: bool) -> Marks {
+    if colours {
+        return Marks { colours, signs: [[RED, PLAIN], [GREEN, PLAIN]] };
+    }
+    let has = |sign: &str| {
+        let in_pieces = |pieces: &[Piece]| pieces.iter().any(|piece| piece.text.contains(sign));
+        difference.lines.iter().any(|line| match line {
+            Line::Changed(left, right) => in_pieces(left) || in_pieces(right),
+            Line::TooLong(left, right) => left.contains(sign) || right.contains(sign),
+            // Other lines have no signs.
+            Line::Equal(_) | Line::Left(_) | Line::Right(_) => false,
+        })
+    };
+    let is_free = |signs: &&[[&str; 2]; 2]| !signs.iter().flatten().any(|sign| has(sign));
+    Marks { colours, signs: *SIGNS.iter().find(is_free).unwrap_or(&SIGNS[2]) }
+}
+
 fn dimmed(text: &str, colours: bool) -> String {
     if colours { format!("{DIM}{text}{PLAIN}\n") } else { format!("{text}\n") }
 }
 
 /// Writes one line of each document.
-fn one(line: &Line, width: usize, colours: bool, out: &mut String) {
+fn one(line: &Line, width: usize, marks: Marks, out: &mut String) {
+    let colours = marks.colours;
     let piece = |text: &str, changed| vec![Piece { text: text.to_string(), changed }];
     let (left, right, mark) = match line {
         Line::Equal(text) => (piece(text, false), piece(text, false), ' '),
@@ -95,7 +126,7 @@ fn one(line: &Line, width: usize, colours: bool, out: &mut String) {
     let wrap = |pieces: &[Piece], side| {
         let plain: Vec<Piece> =
             pieces.iter().map(|piece| Piece { changed: piece.changed && marked, ..piece.clone() }).collect();
-        wrapped(&plain, side, width, colours)
+        wrapped(&plain, side, width, marks)
     };
     beside(&wrap(&left, Side::Left), &wrap(&right, Side::Right), mark, width, out);
 }
@@ -114,13 +145,8 @@ fn beside(left: &[Cell], right: &[Cell], mark: char, width: usize, out: &mut Str
 
 /// Wraps pieces into rows of at most `width` columns. Rows break after spaces and next to wide characters. A word is broken only if it is
 /// longer than a row.
-fn wrapped(pieces: &[Piece], side: Side, width: usize, colours: bool) -> Vec<Cell> {
-    let (begin, end) = match (side, colours) {
-        (Side::Left, true) => (RED, PLAIN),
-        (Side::Right, true) => (GREEN, PLAIN),
-        (Side::Left, false) => ("[-", "-]"),
-        (Side::Right, false) => ("{+", "+}"),
-    };
+fn wrapped(pieces: &[Piece], side: Side, width: usize, Marks { colours, signs }: Marks) -> Vec<Cell> {
+    let [begin, end] = signs[usize::from(side == Side::Right)];
     // The characters or symbols that are shown, each with its width and a flag that marks colored characters.
     let mut atoms: Vec<(String, usize, bool)> = Vec::new();
     for piece in pieces {
@@ -235,6 +261,16 @@ mod tests {
                                          > One more.
         "#]]
         .assert_eq(&shown(a, b, 60, false, false));
+    }
+
+    #[test]
+    fn signs_are_never_nested() {
+        expect_test::expect![[r#"
+            a                              b
+            -----------------------------------------------------------
+            Get-It [-Sum] <-all->        | Get-It [-Sum] <+none+>
+        "#]]
+        .assert_eq(&shown("Get-It [-Sum] all", "Get-It [-Sum] none", 60, false, false));
     }
 
     #[test]

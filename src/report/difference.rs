@@ -55,12 +55,15 @@ pub(crate) struct Difference {
 pub(crate) fn difference(a: &str, b: &str) -> Difference {
     let ((a, a_cut), (b, b_cut)) = (compared_lines(a), compared_lines(b));
     let mut found = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &a, &b) {
+    // A sentence is the same wherever its lines end.
+    let key = |line: &&str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let keys = [&a, &b].map(|lines| lines.iter().map(key).collect::<Vec<_>>());
+    for op in capture_diff_slices(Algorithm::Myers, &keys[0], &keys[1]) {
         let (old, new) = (&a[op.old_range()], &b[op.new_range()]);
         match op {
-            DiffOp::Equal { .. } => found.extend(old.iter().map(|line| Line::Equal(line.to_string()))),
-            DiffOp::Delete { .. } => found.extend(old.iter().map(|line| Line::Left(line.to_string()))),
-            DiffOp::Insert { .. } => found.extend(new.iter().map(|line| Line::Right(line.to_string()))),
+            DiffOp::Equal { .. } => found.extend(old.iter().map(|line| Line::Equal(flat(line)))),
+            DiffOp::Delete { .. } => found.extend(old.iter().map(|line| Line::Left(flat(line)))),
+            DiffOp::Insert { .. } => found.extend(new.iter().map(|line| Line::Right(flat(line)))),
             DiffOp::Replace { .. } => align(old, new, &mut found),
         }
     }
@@ -82,8 +85,8 @@ fn align(old: &[&str], new: &[&str], out: &mut Vec<Line>) {
     if old.len() * new.len() > MOST_WEIGHED {
         let both = old.len().min(new.len());
         old.iter().zip(new).for_each(|(a, b)| out.push(changed(a, b)));
-        out.extend(old[both..].iter().map(|line| Line::Left(line.to_string())));
-        out.extend(new[both..].iter().map(|line| Line::Right(line.to_string())));
+        out.extend(old[both..].iter().map(|line| Line::Left(flat(line))));
+        out.extend(new[both..].iter().map(|line| Line::Right(flat(line))));
         return;
     }
     let bags = |lines: &[&str]| -> Vec<Vec<String>> { lines.iter().map(|line| sorted_words(line)).collect() };
@@ -111,25 +114,26 @@ fn align(old: &[&str], new: &[&str], out: &mut Vec<Line>) {
             out.push(changed(old[i], new[j]));
             (i, j) = (i + 1, j + 1);
         } else if here == best[(i + 1) * width + j] {
-            out.push(Line::Left(old[i].to_string()));
+            out.push(Line::Left(flat(old[i])));
             i += 1;
         } else {
-            out.push(Line::Right(new[j].to_string()));
+            out.push(Line::Right(flat(new[j])));
             j += 1;
         }
     }
-    out.extend(old[i..].iter().map(|line| Line::Left(line.to_string())));
-    out.extend(new[j..].iter().map(|line| Line::Right(line.to_string())));
+    out.extend(old[i..].iter().map(|line| Line::Left(flat(line))));
+    out.extend(new[j..].iter().map(|line| Line::Right(flat(line))));
 }
 
 /// Returns two lines side by side, with their differences marked.
 fn changed(a: &str, b: &str) -> Line {
     let (old, new) = (words(a), words(b));
     if old.len() + new.len() > MOST_WORDS {
-        return Line::TooLong(a.to_string(), b.to_string());
+        return Line::TooLong(flat(a), flat(b));
     }
     let (mut left, mut right) = (Vec::new(), Vec::new());
-    for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+    let keys = [&old, &new].map(|words| words.iter().map(|word| same_space(word)).collect::<Vec<_>>());
+    for op in capture_diff_slices(Algorithm::Myers, &keys[0], &keys[1]) {
         let equal = matches!(op, DiffOp::Equal { .. });
         push(&mut left, &old[op.old_range()], !equal);
         push(&mut right, &new[op.new_range()], !equal);
@@ -137,8 +141,18 @@ fn changed(a: &str, b: &str) -> Line {
     Line::Changed(left, right)
 }
 
+/// Returns a line without the line ends of a wrapped paragraph.
+fn flat(line: &str) -> String {
+    line.replace("\r\n", " ").replace('\n', " ")
+}
+
+/// Returns a word, or one space for white space of any kind: where lines end makes no difference.
+fn same_space(word: &str) -> &str {
+    if word.trim().is_empty() { " " } else { word }
+}
+
 fn push(pieces: &mut Vec<Piece>, words: &[&str], changed: bool) {
-    let text = words.concat();
+    let text = flat(&words.concat());
     match pieces.last_mut() {
         _ if text.is_empty() => {}
         Some(last) if last.changed == changed => last.text += &text,
@@ -173,6 +187,28 @@ mod tests {
         );
         let found = shown("Кот спит на окне.\n\n  Птица улетела. ", "Кот спит на крыльце.\nПтица улетела.");
         assert_eq!(found, ["~ Кот спит на [окне]. | Кот спит на [крыльце].", "= Птица улетела."]);
+    }
+
+    #[test]
+    fn a_wrapped_paragraph_differs_only_in_its_words() {
+        let a = "You can change the edit mode using the Set-PSReadLineOption\n\
+                 command. By default on every known platform, PSReadLine\n\
+                 uses the last one.";
+        let b = "On other platforms, it defaults to Emacs. You can change the edit\r\n\
+                 mode using the Set-PSReadLineOption command. By default on every\r\n\
+                 known platform, PSReadLine uses the first one.";
+        let same = "By default on every known platform, PSReadLine uses the";
+        assert_eq!(
+            shown(a, b),
+            [
+                "> On other platforms, it defaults to Emacs.",
+                "= You can change the edit mode using the Set-PSReadLineOption command.",
+                &format!("~ {same} [last] one. | {same} [first] one."),
+            ]
+        );
+        // Items of a list and headings stay lines of their own.
+        let list = format!("{0}\n- {0}\n2) {0}\n# A heading\n{0}:\n{0}", "word ".repeat(12).trim());
+        assert_eq!(shown(&list, &list).len(), 6);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Formats the output of `dupsift explain`: the difference, the verdict, the scores and the keys.
+//! Formats the output of `dupsift explain`: the verdict, the difference, the scores and the keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,17 +11,18 @@ use dupsift_study::{
     ExplainedAlgorithm, ExplainedDocument, ExplainedKey, ExplainedOverlap, ExplainedRow, Explanation, Verdict,
 };
 
-/// Returns the complete output: the difference, the verdict, the scores and the keys.
+/// Returns the complete output: the verdict, the difference, the scores and the keys.
 pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     let width = u16::try_from(screen.width).unwrap_or(u16::MAX);
-    let mut text = texts(explained, screen);
-    explained.documents.iter().for_each(|document| text += &struck_out(document, screen));
-    text += &format!("\n{}\n", verdict(explained));
+    let mut text = format!("{}\n", verdict(explained));
     explained.notes.iter().for_each(|note| text += &format!("note: {}\n", safe(note)));
     text.push('\n');
     for (name, document) in ["a", "b"].iter().zip(&explained.documents) {
         text += &format!("{name}: {}\n", head(document));
     }
+    text.push('\n');
+    text += &texts(explained, screen);
+    explained.documents.iter().for_each(|document| text += &struck_out(document, screen));
     text.push('\n');
     let rows = explained.algorithms.iter().map(|one| {
         let pair = match one.verdict {
@@ -390,15 +391,15 @@ mod tests {
     fn the_whole_answer() {
         let screen = Screen { width: 80, colours: false, full: false };
         expect_test::expect![[r#"
-            fox-1                                    fox-2␛[2J
-            -------------------------------------------------------------------------------
-            It sleeps all [-day-] long.            | It sleeps all {+night+} long.
-
             1 of 2 algorithms paired a and b (minhash); a was kept; b was removed in favor of a, which contains 3 of its 3 3-grams.
             note: a note
 
             a: fox-1 (document 0, pages.jsonl row 0): 23 characters, 5 words
             b: fox-2␛[2J (document 1, pages.jsonl row 1): 25 characters, 5 words
+
+            fox-1                                    fox-2␛[2J
+            -------------------------------------------------------------------------------
+            It sleeps all [-day-] long.            | It sleeps all {+night+} long.
 
              algorithm        pair           score   why
             --------------------------------------------------------------------------
@@ -465,10 +466,10 @@ mod tests {
         same.documents[1].text = same.documents[0].text.clone();
         let differs =
             "the texts are identical, but other columns, or parts that cannot be read such as pictures, differ\n\n";
-        assert!(explanation(&same, Screen { width: 80, colours: false, full: false }).starts_with(differs));
+        assert!(explanation(&same, Screen { width: 80, colours: false, full: false }).contains(differs));
         same.exact_copies = true;
         let screen = Screen { width: 80, colours: false, full: false };
-        assert!(explanation(&same, screen).starts_with("the texts are byte-for-byte identical\n\n"));
+        assert!(explanation(&same, screen).contains("\nthe texts are byte-for-byte identical\n\n"));
         assert!(explanation(&same, Screen { full: true, ..screen }).contains("\nIt sleeps all day long.  "));
     }
 }

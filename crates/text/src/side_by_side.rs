@@ -1,7 +1,8 @@
 //! Splits original text into the lines, sentences and words that a person compares side by side.
 //!
-//! Lines are split after sentences, so that a page that consists of a single line is compared sentence by sentence. Empty lines, and white
-//! space at the beginning and end of a line, are ignored.
+//! Lines are split after sentences, so that a page that consists of a single line is compared sentence by sentence. Lines that a program
+//! wrapped are joined first, so that a paragraph with one more word is not different from there on. Empty lines, and white space at the
+//! beginning and end of a line, are ignored.
 
 /// Returns the text without everything after the first `most` characters, if it has more.
 pub fn first_characters(text: &str, most: usize) -> Option<&str> {
@@ -11,10 +12,41 @@ pub fn first_characters(text: &str, most: usize) -> Option<&str> {
     text.char_indices().nth(most).map(|(end, _)| &text[..end])
 }
 
+/// The minimum number of characters of a line that may continue on the next line.
+const WRAPPED: usize = 50;
+
+/// Returns whether a paragraph goes on from a line to the next one: the line is long and ends within a sentence, and the next line begins
+/// neither with a sign of markup nor with the number of an item.
+fn goes_on(line: &str, next: &str) -> bool {
+    let (line, next) = (line.trim(), next.trim_start());
+    let first = next.split_whitespace().next().unwrap_or_default();
+    let is_item = first.ends_with(['.', ')']) && first.starts_with(|first: char| first.is_ascii_digit());
+    let begins = first.starts_with(|first: char| first.is_alphanumeric() || "(`\"'“«[".contains(first)) && !is_item;
+    let ends = line.ends_with(['.', '!', '?', ':', '…', '。', '！', '？', '：', '；', '”', '」']);
+    begins && !ends && line.chars().nth(WRAPPED - 1).is_some()
+}
+
+/// Returns the lines of a text. Lines that a program wrapped are one line, which contains line ends.
+fn unwrapped(text: &str) -> Vec<&str> {
+    let begin = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
+    let mut found: Vec<&str> = Vec::new();
+    let mut before: Option<&str> = None;
+    for line in text.lines() {
+        match found.last_mut() {
+            Some(last) if before.is_some_and(|before| goes_on(before, line)) => {
+                *last = &text[begin(last)..begin(line) + line.len()];
+            }
+            _ => found.push(line),
+        }
+        before = Some(line);
+    }
+    found
+}
+
 /// Returns the lines and sentences of a text.
 pub fn lines(text: &str) -> Vec<&str> {
     let mut lines = Vec::new();
-    for line in text.lines() {
+    for line in unwrapped(text) {
         let mut from = 0;
         for at in sentence_ends(line) {
             lines.push(line[from..at].trim());
