@@ -316,7 +316,7 @@ impl Desk {
             .enumerate()
             .map(|(at, notice)| {
                 let (id, text) = (text(notice, "id"), text(notice, "text"));
-                let row = serde_json::json!({"id": id, "url": id, "text": text, "content": text, "site": "a", "lang": "en", "date": format!("2026-11-{:02}", at + 1)});
+                let row = serde_json::json!({"id": id, "url": id, "text": text, "content": text, "site": "a", "lang": "en", "split": if at % 2 == 0 { "test" } else { "train" }, "date": format!("2026-11-{:02}", at + 1)});
                 format!("{row}\n")
             })
             .collect();
