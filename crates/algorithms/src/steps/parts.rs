@@ -20,13 +20,13 @@ const SCRIPT: CodePointMapDataBorrowed<'static, UnicodeScript> = CodePointMapDat
 /// Represents the script of most letters of a text by one of its letters. Texts with kana are represented by one, with or without Han
 /// characters, and texts without letters by a character that is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Script(char);
+pub struct Script(char);
 
 impl Script {
     const NONE: Script = Script('\0');
 
     /// Returns the script of most letters in a sample of a text.
-    fn of(text: &str) -> Script {
+    pub fn of(text: &str) -> Script {
         let sample = Sample::of(text);
         let [han, kana, cyrillic, latin, other] = sample.counts();
         match () {
@@ -41,7 +41,7 @@ impl Script {
     }
 
     /// Returns the name for reports.
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match SCRIPT.get(self.0) {
             UnicodeScript::Common => "none",
             UnicodeScript::Han => "Chinese",
