@@ -151,7 +151,6 @@ impl<'v> Words<'v> {
 pub struct Records<'r> {
     rest: &'r [u8],
     first_lines: bool,
-    numbers: Vec<(u32, u32)>,
 }
 
 /// Holds the stored record of one document.
@@ -167,7 +166,7 @@ pub struct Record<'v> {
 impl<'r> Records<'r> {
     /// Creates a reader of documents that were stored with or without their first lines.
     pub fn new(bytes: &'r [u8], first_lines: bool) -> Records<'r> {
-        Records { rest: bytes, first_lines, numbers: Vec::new() }
+        Records { rest: bytes, first_lines }
     }
 
     /// Returns whether all documents have been read.
@@ -177,64 +176,72 @@ impl<'r> Records<'r> {
 
     /// Returns the number of bytes in the text of the next document.
     pub fn text_bytes(&self) -> Option<u64> {
-        let mut ahead = Records { rest: self.rest, first_lines: false, numbers: Vec::new() };
-        ahead.number()?;
-        ahead.number()
+        let mut ahead = self.rest;
+        number(&mut ahead)?;
+        number(&mut ahead)
     }
 
     /// Returns the next document, or `None` if the bytes are invalid or do not match this vocabulary.
     pub fn next<'v>(&mut self, words: &Words<'v>) -> Option<Record<'v>> {
-        let (doc, text_bytes) = (self.number()?, self.number()?);
-        let mut text = self.words(words)?;
-        if self.first_lines && self.number()? > 0 {
-            text = text.with_first_line(self.words(words)?);
-        }
-        Some(Record { doc, text_bytes, words: text })
-    }
-
-    fn words<'v>(&mut self, known: &Words<'v>) -> Option<KeptWords<'v>> {
-        let (count, distinct) = (self.number()? as usize, self.number()? as usize);
-        // A word takes at least one byte.
-        if distinct > self.rest.len() {
-            return None;
-        }
-        let mut words = KeptWords::new(count, distinct, known.letters);
-        let mut left = distinct;
-        while left > 0 {
-            self.numbers.clear();
-            for _ in 0..left.min(AT_ONCE) {
-                let value = self.number()?;
-                let tf = if value & 1 == 1 { self.number()? as u32 } else { 1 };
-                ask_for(&known.words, (value >> 1) as usize);
-                self.numbers.push(((value >> 1) as u32, tf));
-            }
-            for &(number, tf) in &self.numbers {
-                let word = known.words.get(number as usize)?;
-                words.push(word.word(), tf, Frequency::unpacked(word.frequency));
-            }
-            left -= self.numbers.len();
-        }
-        let mut place = 0;
-        for _ in 0..self.number()? {
-            place = self.number()?.saturating_add(place as u64) as usize;
-            words.stop(place);
-        }
-        Some(words)
-    }
-
-    #[inline]
-    fn number(&mut self) -> Option<u64> {
-        let (&first, mut rest) = self.rest.split_first()?;
-        let mut value = u64::from(first & 0x7F);
-        let (mut byte, mut shift) = (first, 7);
-        while byte >= 0x80 && shift < u64::BITS {
-            (byte, rest) = rest.split_first().map(|(&byte, rest)| (byte, rest))?;
-            value |= u64::from(byte & 0x7F) << shift;
-            shift += 7;
+        // Copies of `rest` that are on the stack stay in registers.
+        let mut rest = self.rest;
+        let (doc, text_bytes) = (number(&mut rest)?, number(&mut rest)?);
+        let mut text = kept_words(&mut rest, words)?;
+        if self.first_lines && number(&mut rest)? > 0 {
+            text = text.with_first_line(kept_words(&mut rest, words)?);
         }
         self.rest = rest;
-        Some(value)
+        Some(Record { doc, text_bytes, words: text })
     }
+}
+
+/// Takes the words of a text from the front of the bytes. Returns `None` if the bytes are invalid or do not match this vocabulary.
+fn kept_words<'v>(bytes: &mut &[u8], known: &Words<'v>) -> Option<KeptWords<'v>> {
+    let mut rest = *bytes;
+    let (count, distinct) = (number(&mut rest)? as usize, number(&mut rest)? as usize);
+    // A word takes at least one byte.
+    if distinct > rest.len() {
+        return None;
+    }
+    let mut words = KeptWords::new(count, distinct, known.letters);
+    let mut left = distinct;
+    let mut asked = [(0, 0); AT_ONCE];
+    while left > 0 {
+        let asked = &mut asked[..left.min(AT_ONCE)];
+        for asked in asked.iter_mut() {
+            let value = number(&mut rest)?;
+            let tf = if value & 1 == 1 { number(&mut rest)? as u32 } else { 1 };
+            *asked = ((value >> 1) as u32, tf);
+            ask_for(&known.words, asked.0 as usize);
+        }
+        for &(number, tf) in asked.iter() {
+            let word = known.words.get(number as usize)?;
+            words.push(word.word(), tf, Frequency::unpacked(word.frequency));
+        }
+        left -= asked.len();
+    }
+    let mut place = 0;
+    for _ in 0..number(&mut rest)? {
+        place = number(&mut rest)?.saturating_add(place as u64) as usize;
+        words.stop(place);
+    }
+    *bytes = rest;
+    Some(words)
+}
+
+/// Takes a number from the front of the bytes.
+#[inline]
+fn number(bytes: &mut &[u8]) -> Option<u64> {
+    let (&first, mut rest) = bytes.split_first()?;
+    let mut value = u64::from(first & 0x7F);
+    let (mut byte, mut shift) = (first, 7);
+    while byte >= 0x80 && shift < u64::BITS {
+        (byte, rest) = rest.split_first().map(|(&byte, rest)| (byte, rest))?;
+        value |= u64::from(byte & 0x7F) << shift;
+        shift += 7;
+    }
+    *bytes = rest;
+    Some(value)
 }
 
 #[cfg(test)]

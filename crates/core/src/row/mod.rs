@@ -121,11 +121,16 @@ impl RowLayout {
     /// Appends the bytes of a row with the given scope, which is omitted if the layout has no scope.
     pub fn encode_in(&self, scope: u64, row: &Row<'_>, out: &mut Vec<u8>) {
         debug_assert_eq!(row.sketch.len(), self.shape.sketch);
-        out.extend_from_slice(&(row.position as u16).to_be_bytes()[2 - self.position_width..]);
-        out.extend_from_slice(&scope.to_be_bytes()[8 - self.scope_width..]);
-        out.extend_from_slice(&row.key.to_be_bytes()[16 - self.key_width..]);
-        out.extend_from_slice(&row.order.to_be_bytes()[4 - self.order_width..]);
-        out.extend_from_slice(&row.doc.to_be_bytes()[8 - self.doc_width..]);
+        // The widths are not known to the compiler, so copying each field would be a call.
+        let (mut head, mut at) = ([0; HEAD], 0);
+        let (high, low) = ((row.key >> 64) as u64, row.key as u64);
+        put(&mut head, &mut at, self.position_width, row.position.into());
+        put(&mut head, &mut at, self.scope_width, scope);
+        put(&mut head, &mut at, self.key_width - 8, high);
+        put(&mut head, &mut at, 8, low);
+        put(&mut head, &mut at, self.order_width, row.order.into());
+        put(&mut head, &mut at, self.doc_width, row.doc);
+        out.extend_from_slice(&head[..at]);
         out.extend_from_slice(row.sketch);
     }
 
@@ -150,6 +155,20 @@ impl RowLayout {
             doc: number(doc),
             sketch,
         }
+    }
+}
+
+/// The maximum number of bytes in a row before its sketch.
+const HEAD: usize = 2 + 8 + 16 + 4 + 8;
+
+/// Writes the lowest `width` bytes of a number, highest first, and moves `at` past them. Always writes eight bytes; the next field
+/// overwrites those that are not part of the number.
+#[inline]
+fn put(head: &mut [u8; HEAD], at: &mut usize, width: usize, number: u64) {
+    if width > 0 {
+        let bytes = (number << (u64::BITS as usize - 8 * width)).to_be_bytes();
+        head[*at..*at + 8].copy_from_slice(&bytes);
+        *at += width;
     }
 }
 

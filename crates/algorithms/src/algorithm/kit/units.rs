@@ -47,15 +47,19 @@ impl Units {
         if self.are_words() { &stats.words } else { &stats.features }
     }
 
-    /// Returns the distinct units of a document.
-    pub(crate) fn count(self, document: &Analysis<'_>, stats: &CorpusStats) -> Vec<Unit> {
+    /// Appends the distinct units of a document, each as the value that `of` returns for it.
+    pub(crate) fn count<T>(
+        self,
+        document: &Analysis<'_>,
+        stats: &CorpusStats,
+        of: impl Fn(Unit) -> T,
+        out: &mut Vec<T>,
+    ) {
         if self.are_words() {
             let counted = document.counted().iter().zip(document.frequencies());
             let counted = counted.filter(|(counted, _)| !counted.word.stop);
-            // Reserves room for all units in one allocation; see `allocator.rs`.
-            let mut units = Vec::with_capacity(document.counted().len());
-            units.extend(counted.map(|(one, &frequency)| Unit { hash: one.word.hash, count: one.tf, frequency }));
-            return units;
+            out.extend(counted.map(|(one, &frequency)| of(Unit { hash: one.word.hash, count: one.tf, frequency })));
+            return;
         }
         let mut hashes = Vec::new();
         self.hashes(document, &mut hashes);
@@ -71,7 +75,7 @@ impl Units {
                 unit.frequency = frequency;
             }
         });
-        units
+        out.extend(units.into_iter().map(of));
     }
 }
 
@@ -121,11 +125,8 @@ mod tests {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
         let document = pipeline.analyse("网页网页 seo 页 seo");
         let weights = |name, han_only| -> Vec<f64> {
-            let mut all: Vec<f64> = Units { name, han_only }
-                .count(&document, &CorpusStats::none())
-                .iter()
-                .map(|unit| f64::from(unit.count))
-                .collect();
+            let mut all = Vec::new();
+            Units { name, han_only }.count(&document, &CorpusStats::none(), |unit| f64::from(unit.count), &mut all);
             all.sort_by(f64::total_cmp);
             all
         };

@@ -87,26 +87,43 @@ mod x86 {
         }
     }
 
+    /// The number of blocks whose minima, factors and summands fit in the 16 registers of AVX2.
+    const NARROW: usize = 2;
+
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn avx2(set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
+        let (a, b) = (a.chunks(NARROW * BLOCK), b.chunks(NARROW * BLOCK));
+        for ((a, b), minima) in a.zip(b).zip(minima.chunks_mut(NARROW * BLOCK)) {
+            if a.len() == BLOCK {
+                avx2_halves::<2>(set, a, b, minima);
+            } else {
+                avx2_halves::<{ 2 * NARROW }>(set, a, b, minima);
+            }
+        }
+    }
+
+    /// Lowers the minima of `N` halves of blocks.
     #[target_feature(enable = "avx2")]
     #[allow(unsafe_code)]
-    pub(crate) fn avx2(set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
-        let (a, b) = (a.as_chunks::<BLOCK>().0, b.as_chunks::<BLOCK>().0);
+    fn avx2_halves<const N: usize>(set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
+        const HALF: usize = BLOCK / 2;
+        let (a, b) = (a.as_chunks::<HALF>().0, b.as_chunks::<HALF>().0);
+        let before = minima.as_chunks::<HALF>().0;
         // SAFETY: each half of a block is eight numbers, and the loads and stores require no alignment.
-        let load = |block: &[u32; BLOCK], half: usize| unsafe { _mm256_loadu_si256(block[half * 8..].as_ptr().cast()) };
-        for ((a, b), to) in a.iter().zip(b).zip(minima.as_chunks_mut::<BLOCK>().0) {
-            let (a, b) = ([load(a, 0), load(a, 1)], [load(b, 0), load(b, 1)]);
-            let mut least = [load(to, 0), load(to, 1)];
-            for &x in set {
-                let x = _mm256_set1_epi32(x as i32);
-                for half in 0..2 {
-                    let value = _mm256_add_epi32(_mm256_mullo_epi32(a[half], x), b[half]);
-                    least[half] = _mm256_min_epu32(least[half], value);
-                }
+        let load = |half: &[u32; HALF]| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+        let factors: [__m256i; N] = std::array::from_fn(|n| load(&a[n]));
+        let summands: [__m256i; N] = std::array::from_fn(|n| load(&b[n]));
+        let mut least: [__m256i; N] = std::array::from_fn(|n| load(&before[n]));
+        for &x in set {
+            let x = _mm256_set1_epi32(x as i32);
+            for n in 0..N {
+                let value = _mm256_add_epi32(_mm256_mullo_epi32(factors[n], x), summands[n]);
+                least[n] = _mm256_min_epu32(least[n], value);
             }
-            for (half, least) in least.into_iter().enumerate() {
-                // SAFETY: each half of a block is eight numbers, and the stores require no alignment.
-                unsafe { _mm256_storeu_si256(to[half * 8..].as_mut_ptr().cast(), least) };
-            }
+        }
+        for (to, from) in minima.as_chunks_mut::<HALF>().0.iter_mut().zip(least) {
+            // SAFETY: each half of a block is eight numbers, and the stores require no alignment.
+            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), from) };
         }
     }
 }

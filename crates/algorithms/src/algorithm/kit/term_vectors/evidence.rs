@@ -77,8 +77,7 @@ pub(crate) struct Terms<'e> {
 impl Weighing<'_> {
     /// Returns the position of a term, given its hash and rank.
     pub(crate) fn place(&self, hash: u64, rank: u64) -> u64 {
-        let number = if rank == u64::MAX { self.ranks() + (hash >> 2) } else { rank };
-        number << 1 | u64::from(is_head(hash))
+        number_of(hash, rank, self.ranks()) << 1 | u64::from(is_head(hash))
     }
 
     fn ranks(&self) -> u64 {
@@ -88,30 +87,24 @@ impl Weighing<'_> {
     /// Appends the vector as numbers.
     pub(crate) fn evidence(&self, vector: &Vector, out: &mut Vec<u64>) {
         let Vector { terms, factors } = vector;
-        let (mut text, mut body, mut heads) = (0.0, Vec::with_capacity(terms.len()), Vec::new());
+        let (ranks, mut text) = (self.ranks(), 0.0);
+        let (mut body, mut heads) = (Vec::with_capacity(terms.len()), Vec::with_capacity(terms.len() / 2));
         for &Weighed { term, count, rank, word } in terms {
-            let place = (self.place(word & !1 | u64::from(is_head(term.hash)), rank), count);
+            let numbered = (number_of(word, rank, ranks), u64::from(count));
             if is_head(term.hash) {
-                heads.push(place);
+                heads.push(numbered);
             } else {
                 text += term.weight * term.weight;
-                body.push(place);
+                body.push(numbered);
             }
         }
-        // The positions are already sorted, rarest first, except for terms that were not counted.
-        for places in [&mut body, &mut heads] {
-            if !places.is_sorted() {
-                places.sort_unstable();
-            }
-        }
+        in_order(&mut body);
+        in_order(&mut heads);
         out.reserve(HEADER + terms.len() / 2);
         let header = out.len();
         out.extend([f64::sqrt(text).to_bits(), factors[0].to_bits(), factors[1].to_bits(), 0]);
         let (mut packer, mut next, mut distinct) = (Packer { word: 0, bits: 0, out }, 0, 0);
-        let (mut body, mut heads) = (&body[..], &heads[..]);
-        while let Some(place) = first(body, heads) {
-            let number = place >> 1;
-            let (count, head) = (take(&mut body, number), take(&mut heads, number));
+        let mut pack = |number: u64, count: u64, head: u64| {
             let gap = (number - next) << 1;
             if (count, head) == (1, 0) {
                 packer.number(gap);
@@ -123,6 +116,21 @@ impl Weighing<'_> {
                 }
             }
             (next, distinct) = (number + 1, distinct + 1);
+        };
+        let mut heads = heads.into_iter();
+        let mut head = heads.next().unwrap_or(END);
+        for (number, count) in body.into_iter().chain([END]) {
+            while head.0 < number {
+                pack(head.0, 0, head.1);
+                head = heads.next().unwrap_or(END);
+            }
+            if number < END.0 {
+                let both = head.0 == number;
+                pack(number, count, if both { head.1 } else { 0 });
+                if both {
+                    head = heads.next().unwrap_or(END);
+                }
+            }
         }
         packer.end();
         out[header + HEADER - 1] = distinct;
@@ -152,23 +160,26 @@ impl Weighing<'_> {
     }
 }
 
-/// Returns the lower of the two lists' first positions, or `None` if both lists are empty.
+/// A number above the numbers of all terms, with a count of 0.
+const END: (u64, u64) = (u64::MAX, 0);
+
+/// Returns the number of a term, given its hash, its rank, and the number of ranks.
 #[inline]
-fn first(a: &[(u64, u32)], b: &[(u64, u32)]) -> Option<u64> {
-    match (a.first(), b.first()) {
-        (Some(a), Some(b)) => Some(a.0.min(b.0)),
-        (a, b) => a.or(b).map(|first| first.0),
-    }
+fn number_of(hash: u64, rank: u64, ranks: u64) -> u64 {
+    if rank == u64::MAX { ranks + (hash >> 2) } else { rank }
 }
 
-/// Removes the occurrences of the term with this number from the front of a list. Returns the sum of their counts.
-#[inline]
-fn take(places: &mut &[(u64, u32)], number: u64) -> u64 {
-    let mut sum = 0;
-    while let Some((&(_, count), rest)) = places.split_first().filter(|((place, _), _)| place >> 1 == number) {
-        (sum, *places) = (sum + u64::from(count), rest);
+/// Sorts numbers with their counts, and adds up the counts of equal numbers.
+fn in_order(numbers: &mut Vec<(u64, u64)>) {
+    // The numbers are already sorted, rarest first, except for those of terms that were not counted.
+    if !numbers.is_sorted_by(|a, b| a.0 < b.0) {
+        numbers.sort_unstable();
+        numbers.dedup_by(|next, first| {
+            let equal = next.0 == first.0;
+            first.1 += if equal { next.1 } else { 0 };
+            equal
+        });
     }
-    sum
 }
 
 impl Iterator for Terms<'_> {

@@ -84,17 +84,19 @@ impl Vector {
 impl Weighing<'_> {
     /// Returns the vector of a document.
     pub(crate) fn vector(&self, document: &Analysis<'_>) -> Vector {
-        let mut terms = self.weighed(document);
+        // A text with one line is its own first line: its terms are weighted once and appear twice.
+        let line = (self.head > 0.0).then(|| document.first_line());
+        // Reserves room for all words in one allocation; see `allocator.rs`.
+        let words = |document: &Analysis<'_>| if self.units.are_words() { document.counted().len() } else { 0 };
+        let mut terms = Vec::with_capacity(words(document) + line.map_or(0, |line| words(line.unwrap_or(document))));
+        self.weigh(document, &mut terms);
         terms.iter_mut().for_each(|weighed| weighed.term.hash &= !1);
         let factors;
-        if self.head > 0.0 && !terms.is_empty() {
-            // A text with one line is its own first line: its terms are weighted once and appear twice.
-            let line = document.first_line().map(|line| self.weighed(line));
+        if let Some(line) = line.filter(|_| !terms.is_empty()) {
             let text = terms.len();
-            terms.reserve_exact(line.as_ref().map_or(text, Vec::len));
             let head = |hash: u64| combine(HEAD, hash & !1) | 1;
             match line {
-                Some(mut line) => terms.append(&mut line),
+                Some(line) => self.weigh(line, &mut terms),
                 None => terms.extend_from_within(..),
             }
             let (body, line) = terms.split_at_mut(text);
@@ -108,15 +110,15 @@ impl Weighing<'_> {
         Vector { terms, factors }
     }
 
-    fn weighed(&self, document: &Analysis<'_>) -> Vec<Weighed> {
-        let units = self.units.count(document, self.stats);
+    /// Appends the terms of a text, with weights that are not scaled.
+    fn weigh(&self, document: &Analysis<'_>, out: &mut Vec<Weighed>) {
         let sublinear = sublinear();
         let weigh = |Unit { hash, count, frequency: Frequency { df, rank, .. } }| {
             let tf = if self.sublinear { sublinear(count.into()) } else { count.into() };
             let weight = self.idf.as_ref().map_or(tf, |idf| tf * idf.of(df));
             Weighed { term: Term { hash, weight, df }, count, rank, word: hash }
         };
-        units.into_iter().map(weigh).collect()
+        self.units.count(document, self.stats, weigh, out);
     }
 }
 
