@@ -1,4 +1,4 @@
-"""A store that speaks enough of the S3 protocol to list and send objects, and that fails on request.
+"""A store that speaks enough of the protocols of Amazon, Google and Azure to list and send objects, and that fails on request.
 
     python tests/store.py FOLDER
 
@@ -62,7 +62,8 @@ class Handler(BaseHTTPRequestHandler):
             log.write(f"{self.command} {what} {self.headers.get('Range', '-')} {status}\n")
 
     def reply(self, what, status, body=b"", **headers):
-        self.note(what, status)
+        if what:
+            self.note(what, status)
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
@@ -78,7 +79,7 @@ class Handler(BaseHTTPRequestHandler):
         url = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True))
         key = urllib.parse.unquote(url.path.lstrip("/")).partition("/")[2]
-        if "list-type" in query or not key:
+        if "list-type" in query or query.get("comp") == "list" or not key:
             return self.list(query)
         try:
             with open(os.path.join(ROOT, key), "rb") as file:
@@ -129,20 +130,25 @@ class Handler(BaseHTTPRequestHandler):
             self.connection.close()
             return None
         if name == "slow":
+            self.note(key, f"{status}-slow")
             time.sleep(3)
+            return self.reply(None, status, part, **headers)
         return self.reply(key, status, part, **headers)
 
     def list(self, query):
         name = fault("list")
         if name in ("503", "500", "403"):
             return self.reply("list", int(name))
-        prefix, token = query.get("prefix", ""), query.get("continuation-token", "")
+        is_azure = query.get("comp") == "list"
+        prefix, token = query.get("prefix", ""), query.get("marker" if is_azure else "continuation-token", "")
         names = [key for key in keys() if key.startswith(prefix)]
         begin = int(token.removeprefix("empty")) if token else 0
         page = names[begin : begin + PAGE]
         following = str(begin + PAGE) if begin + PAGE < len(names) else ""
         if name == "empty":
             page, following = [], f"empty{begin}"
+        if is_azure:
+            return self.list_azure(prefix, page, following)
         rows = []
         for key in page:
             with open(os.path.join(ROOT, key), "rb") as file:
@@ -156,6 +162,24 @@ class Handler(BaseHTTPRequestHandler):
             '<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
             f"<Name>bucket</Name><Prefix>{escape(prefix)}</Prefix><KeyCount>{len(page)}</KeyCount><MaxKeys>{PAGE}</MaxKeys>"
             f"<IsTruncated>{'true' if following else 'false'}</IsTruncated>{more}{''.join(rows)}</ListBucketResult>"
+        )
+        return self.reply("list", 200, text.encode(), Content_Type="application/xml")
+
+
+    def list_azure(self, prefix, page, following):
+        rows = []
+        for key in page:
+            with open(os.path.join(ROOT, key), "rb") as file:
+                body = file.read()
+            # Lists of Azure have ETags without quotation marks.
+            rows.append(
+                f"<Blob><Name>{escape(key)}</Name><Properties><Last-Modified>Sat, 28 Nov 2026 08:00:00 GMT</Last-Modified>"
+                f"<Etag>{etag(body)[1:-1]}</Etag><Content-Length>{len(body)}</Content-Length>"
+                "<Content-Type>application/octet-stream</Content-Type></Properties></Blob>"
+            )
+        text = (
+            f'<?xml version="1.0" encoding="utf-8"?><EnumerationResults ContainerName="bucket"><Prefix>{escape(prefix)}</Prefix>'
+            f"<Blobs>{''.join(rows)}</Blobs><NextMarker>{following}</NextMarker></EnumerationResults>"
         )
         return self.reply("list", 200, text.encode(), Content_Type="application/xml")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
 
@@ -83,6 +83,7 @@ class RunOptions(TypedDict, total=False):
     encoding: str
     separator: str
     quotes: Literal["double", "none"]
+    storage: str | Mapping[str, str | bool]
     text_column: str | Sequence[str]
     html_column: str
     id_column: str
@@ -162,6 +163,7 @@ class CompareOptions(TypedDict, total=False):
     encoding: str
     separator: str
     quotes: Literal["double", "none"]
+    storage: str | Mapping[str, str | bool]
     text_column: str | Sequence[str]
     html_column: str
     id_column: str
@@ -210,6 +212,7 @@ class PurifyOptions(TypedDict, total=False):
     encoding: str
     separator: str
     quotes: Literal["double", "none"]
+    storage: str | Mapping[str, str | bool]
     html_column: str
     id_column: str
     content_type_column: str
@@ -252,6 +255,7 @@ class ContaminatedOptions(TypedDict, total=False):
     encoding: str
     separator: str
     quotes: Literal["double", "none"]
+    storage: str | Mapping[str, str | bool]
     text_column: str | Sequence[str]
     html_column: str
     id_column: str

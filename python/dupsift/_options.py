@@ -33,6 +33,9 @@ def given_of(options: Mapping[str, object]) -> list[tuple[str, object]]:
 def _value(name: str, value: object) -> object:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if isinstance(value, Mapping):
+        pairs = ((key, str(one).lower() if isinstance(one, bool) else one) for key, one in value.items())
+        return ",".join(f"{key}={one}" for key, one in pairs)
     if isinstance(value, (list, tuple)):
         return [os.fspath(one) for one in value]
     if isinstance(value, (bool, int, float, str)):

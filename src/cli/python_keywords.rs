@@ -9,7 +9,7 @@ const HEAD: &str = r#""""The keywords of the functions, for type checkers. Gener
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 "#;
 
@@ -21,6 +21,7 @@ fn type_of(option: &OptionSpec) -> String {
     let said = match (option.name, option.kind) {
         // A path or a frame; the frames of the libraries have no common type.
         ("reference", _) => "object",
+        ("storage", _) => "str | Mapping[str, str | bool]",
         ("preset", _) => return words(&mut PRESETS.iter().map(|preset| preset.name)),
         ("tokenizer", _) => return words(&mut TokenizerKind::NAMES.iter().copied()),
         (_, Kind::Choice(choices)) => return words(&mut choices.iter().map(|(word, _)| *word)),

@@ -75,8 +75,8 @@ fn mistakes_have_a_kind_an_option_and_a_way_out() {
     let (kind, option, said) = fail("nowhere.parquet", "max_group", "2");
     assert_eq!((kind, option), (Kind::Input, None), "{said}");
     let remote = |job: Job| job.run().unwrap_err().to_string();
-    let said = remote(Job::new().input("gs://bucket/docs").output(&out));
-    assert!(said.contains("gcloud storage rsync -r gs://bucket/docs DIR"), "{said}");
+    let said = remote(Job::new().input("hdfs://host/docs").output(&out));
+    assert!(said.contains("hdfs dfs -get hdfs://host/docs DIR"), "{said}");
     let said = remote(Job::new().input(samples).output("s3://bucket/out"));
     assert!(said.starts_with("`out`: ") && said.contains("aws s3 sync DIR s3://bucket/out"), "{said}");
     assert!(!std::path::Path::new("s3:").exists());

@@ -31,10 +31,15 @@ impl Drop for Store {
 impl Store {
     /// Serves an empty bucket.
     fn new() -> Store {
+        Store::serving("tests/store.py")
+    }
+
+    /// Serves an empty folder by this program.
+    fn serving(script: &str) -> Store {
         let folder = tempfile::tempdir().unwrap();
         let bucket = folder.path().join("bucket");
         fs::create_dir(&bucket).unwrap();
-        let mut server = python("tests/store.py").arg(&bucket).stdout(Stdio::piped()).spawn().unwrap();
+        let mut server = python(script).arg(&bucket).stdout(Stdio::piped()).spawn().unwrap();
         let mut port = String::new();
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut port).unwrap();
         Store { folder, server, port: port.trim().parse().unwrap() }
@@ -60,7 +65,8 @@ impl Store {
         fs::read_to_string(self.at("bucket/.requests")).unwrap_or_default().lines().map(str::to_owned).collect()
     }
 
-    fn command(&self, inputs: &[&str], out: &str, more: &[&str]) -> Command {
+    /// Returns the program with the environment of the store.
+    fn program(&self) -> Command {
         let mut command = program();
         command
             .env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", self.port))
@@ -69,7 +75,13 @@ impl Store {
             .env("AWS_ACCESS_KEY_ID", "test")
             .env("AWS_SECRET_ACCESS_KEY", SECRET)
             .env("AWS_SESSION_TOKEN", format!("token-{SECRET}"))
-            .env_remove("AWS_PROFILE")
+            .env_remove("AWS_PROFILE");
+        command
+    }
+
+    fn command(&self, inputs: &[&str], out: &str, more: &[&str]) -> Command {
+        let mut command = self.program();
+        command
             .arg("run")
             .args(inputs)
             .arg("--out")
@@ -98,7 +110,9 @@ impl Store {
 /// Returns the content of all files of an output except the records of the run, which contain times and addresses.
 fn content(out: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = files_below(out).into_iter().map(|path| (path.strip_prefix(out).unwrap().to_owned(), path));
-    let files = files.filter(|(name, _)| !["run.json", "report.html"].contains(&&*name.to_string_lossy()));
+    let files = files.filter(|(name, _)| {
+        !["run.json", "report.html", "applied.json", "comparison.json"].contains(&&*name.to_string_lossy())
+    });
     files.map(|(name, path)| (name, fs::read(path).unwrap())).collect()
 }
 
@@ -172,6 +186,9 @@ fn a_bucket_gives_the_tables_of_the_same_files_in_a_folder() {
     let input = &record(&store.at("one"))["inputs"][0];
     assert_eq!((&input["file"], &input["path"]), (&"en.parquet".into(), &"s3://bucket/docs/en.parquet".into()));
     assert!(input["etag"].as_str().is_some_and(|etag| etag.len() == 34), "{input}");
+    let downloads = &record(&store.at("one"))["downloads"];
+    let counts = ["objects", "reused", "requests", "retries", "bytes"].map(|name| downloads[name].as_u64().unwrap());
+    assert_eq!(counts, [1, 0, 2, 0, fs::metadata(store.at("bucket/docs/en.parquet")).unwrap().len()]);
     // The copies are gone, and no output names them.
     assert!(names_in(store.folder.path()).iter().all(|name| !name.contains("dupsift-work")));
     for path in files_below(&store.at("folder")) {
@@ -241,7 +258,7 @@ fn what_is_lost_is_named_and_a_list_is_complete_or_the_run_fails() {
     store.faults(&["403 list 1"]);
     store.run(&["s3://bucket/crawl"], "out", &[]).ends_with(1).says(&["s3://bucket/crawl: cannot be listed"]);
     store.has_published_nothing("out");
-    store.run(&["s3://bucket/nowhere/*.parquet"], "out", &[]).ends_with(1).says(&["does not exist"]);
+    store.run(&["s3://bucket/nowhere/*.parquet"], "out", &[]).ends_with(2).says(&["does not exist"]);
     store.run(&["s3://bucket/crawl/notes.csvx"], "out", &[]).ends_with(2).says(&["nothing to read"]);
     store.run(&["s3://bucket/crawl"], "out", &["--dry-run"]).ends_with(2).says(&["5 objects", "`--dry-run`"]);
     store.has_published_nothing("out");
@@ -342,29 +359,23 @@ fn every_command_that_reads_a_corpus_reads_a_bucket() {
     store.put("crawl/a.jsonl", &json_lines(&documents("a")));
     store.put("crawl/b.jsonl", &json_lines(&documents("a")));
     store.put("web/pages.warc.gz", &archive());
-    fs::write(store.at("items.jsonl"), json_lines(&documents("a")[..1])).unwrap();
-    let items = store.at("items.jsonl");
+    store.put("items.jsonl", &json_lines(&documents("a")[..1]));
+    let items = store.at("bucket/items.jsonl");
     let items = items.to_string_lossy();
-    let filter = store.at("filter");
-    let filter = filter.to_string_lossy();
     for (verb, input, more) in [
         ("compare", "crawl", vec!["--algorithms", "exact,minhash"]),
-        ("contaminated", "crawl", vec!["--against", &*items]),
+        ("contaminated", "crawl", vec!["--against", &*items, "--item-column", "text"]),
+        ("contaminated", "crawl", vec!["--item-column", "text", "--against", "s3://bucket/items.jsonl"]),
         ("purify", "web", vec![]),
-        ("stream", "crawl", vec!["--filter", &*filter]),
+        ("stream", "crawl", vec!["--keys", "1000"]),
     ] {
         let of = |input: &str, out: &str| {
-            // A filter is updated by each run.
-            let _ = fs::remove_dir_all(&*filter).or_else(|_| fs::remove_file(&*filter));
-            let mut command = store.command(&[], out, &[]);
-            let set: Vec<_> =
-                command.get_envs().map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned))).collect();
-            command = program();
-            command.envs(set.into_iter().filter_map(|(name, value)| Some((name, value?))));
+            let mut command = store.program();
             command.arg(verb).arg(input).arg("--out").arg(store.at(out)).args(["--no-progress", "--threads", "2"]);
             Ran::of(command.args(&more).output().unwrap())
         };
-        let (local, remote) = (format!("{verb}-local"), format!("{verb}-remote"));
+        let (local, remote) = (format!("{verb}-{}-local", more.len()), format!("{verb}-{}-remote", more.len()));
+        let _ = (fs::remove_dir_all(store.at(&local)), fs::remove_dir_all(store.at(&remote)));
         let expected = of(&store.at("bucket").join(input).to_string_lossy(), &local);
         assert!([0, 3].contains(&expected.code), "{verb}: {}", expected.stderr);
         of(&format!("s3://bucket/{input}"), &remote).ends_with(expected.code);
@@ -372,20 +383,172 @@ fn every_command_that_reads_a_corpus_reads_a_bucket() {
     }
 }
 
+/// Runs a command on finished results.
+fn after(store: &Store, verb: &str, arguments: &[&str]) -> Ran {
+    Ran::of(store.program().arg(verb).args(arguments).output().unwrap())
+}
+
 #[test]
-fn after_the_run_the_texts_come_from_a_copy_of_the_corpus() {
+fn commands_on_a_result_download_what_the_run_read() {
+    let store = Store::new();
+    all_formats(&store);
+    fs::create_dir(store.at("tmp")).unwrap();
+    let (out, work) = (store.at("out"), store.at("tmp"));
+    let (out, work) = (&*out.to_string_lossy(), &*work.to_string_lossy());
+    store.run_locally("crawl", "local", &[]).ends_with(0);
+    store.run(&["s3://bucket/crawl"], "out", &[]).ends_with(0);
+    let lists = || store.requests().iter().filter(|line| line.contains(" list ")).count();
+    store.faults(&["last a.parquet 1"]);
+    let pair = ["a.parquet#2", "a.parquet#1"];
+    after(&store, "explain", &[out, pair[0], pair[1], "--work", work]).ends_with(0);
+    assert_eq!(lists(), 0, "{:#?}", store.requests());
+    after(&store, "show", &[out, "--work", work]).ends_with(0);
+    after(&store, "report", &[out, "--work", work]).ends_with(0);
+    fs::write(store.at("truth.csv"), "id_a,id_b\nd1,d2\n").unwrap();
+    // Ids are unique in a single object.
+    store.run(&["s3://bucket/crawl/c.jsonl.gz"], "one", &[]).ends_with(0);
+    let (one, truth) = (store.at("one"), store.at("truth.csv"));
+    after(&store, "evaluate", &[&one.to_string_lossy(), "--truth", &truth.to_string_lossy(), "--work", work])
+        .ends_with(0);
+    for (result, to) in [(out, "applied"), (&*store.at("local").to_string_lossy(), "applied-local")] {
+        let to = store.at(to);
+        after(&store, "apply", &[result, "--out", &to.to_string_lossy(), "--work", work]).ends_with(0);
+    }
+    are_same(&store.at("applied-local"), &store.at("applied"));
+    // The copies are gone.
+    assert!(names_in(&store.at("tmp")).is_empty(), "{:?}", names_in(&store.at("tmp")));
+    // Texts that the run kept are not downloaded.
+    store.run(&["s3://bucket/crawl"], "kept", &["--keep-texts"]).ends_with(0);
+    store.faults(&[]);
+    let kept = store.at("kept");
+    after(&store, "explain", &[&kept.to_string_lossy(), pair[0], pair[1]]).ends_with(0);
+    assert!(store.requests().is_empty(), "{:#?}", store.requests());
+    // An object that has changed is named, and nothing is published.
+    store.put("crawl/lang=ru/b.jsonl", &json_lines(&documents("other")));
+    let applied = store.at("again");
+    for (verb, more) in [("apply", ["--out", &*applied.to_string_lossy()]), ("explain", pair)] {
+        let ran = after(&store, verb, &[&[out], &more[..]].concat());
+        assert_ne!(ran.code, 0);
+        ran.says(&["s3://bucket/crawl/lang=ru/b.jsonl", "has changed since it was listed", "--input"]);
+    }
+    assert!(!applied.exists());
+    // A copy of the corpus as it was can be given.
+    store.put("crawl/lang=ru/b.jsonl", &json_lines(&documents("b")));
+    let copy = store.at("bucket/crawl");
+    let input = ["--input", &*copy.to_string_lossy(), "--out", &*applied.to_string_lossy()];
+    after(&store, "apply", &[&[out], &input[..]].concat()).ends_with(0);
+    are_same(&store.at("applied-local"), &applied);
+}
+
+#[test]
+fn a_reference_can_be_in_a_bucket() {
+    let store = Store::new();
+    store.put("seen/a.jsonl", &json_lines(&documents("a")[..30]));
+    store.put("crawl/a.jsonl", &json_lines(&documents("a")));
+    let local = store.at("bucket/seen");
+    store.run_locally("crawl", "local", &["--reference", &local.to_string_lossy()]).ends_with(0);
+    store.run(&["s3://bucket/crawl"], "out", &["--reference", "s3://bucket/seen"]).ends_with(0);
+    are_same(&store.at("local"), &store.at("out"));
+    assert_eq!(record(&store.at("out"))["options"]["reference"], "s3://bucket/seen");
+}
+
+#[test]
+fn settings_of_the_store_are_recorded_and_used_again() {
     let store = Store::new();
     store.put("crawl/a.jsonl", &json_lines(&documents("a")));
-    store.put("crawl/b.jsonl", &json_lines(&documents("a")));
-    store.run(&["s3://bucket/crawl"], "out", &["--keep-texts"]).ends_with(0);
-    let mut explain = program();
-    explain.arg("explain").arg(store.at("out")).args(["a.jsonl#2", "a.jsonl#1"]);
-    Ran::of(explain.output().unwrap()).ends_with(0);
-    let apply = |more: &[&str]| {
+    let endpoint = format!("http://127.0.0.1:{}", store.port);
+    let settings = format!("endpoint={endpoint},region=us-east-1,anonymous=true,allow_http=true");
+    let plain = |arguments: &[&str]| {
         let mut command = program();
-        command.arg("apply").arg(store.at("out")).arg("--out").arg(store.at("applied")).args(more);
-        Ran::of(command.output().unwrap())
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("AWS_")) {
+            command.env_remove(name);
+        }
+        Ran::of(command.args(arguments).output().unwrap())
     };
-    apply(&[]).ends_with(2).says(&["s3://bucket/crawl/a.jsonl", "--input"]);
-    apply(&["--input", &store.at("bucket/crawl").to_string_lossy()]).ends_with(0);
+    let out = store.at("out");
+    let out = &*out.to_string_lossy();
+    plain(&["run", "s3://bucket/crawl", "--out", out, "--no-progress", "--storage", &settings]).ends_with(0);
+    assert_eq!(record(&store.at("out"))["options"]["storage"], settings);
+    plain(&["explain", out, "a.jsonl#2", "a.jsonl#1"]).ends_with(0);
+    let secret = format!("secret_access_key={SECRET}");
+    let ran = plain(&["run", "s3://bucket/crawl", "--out", out, "--storage", &secret]).ends_with(2);
+    assert!(ran.stderr.contains("come from the environment") && !ran.stderr.contains(SECRET), "{}", ran.stderr);
+}
+
+#[test]
+fn other_stores_and_web_servers_are_read_like_folders() {
+    let store = Store::new();
+    all_formats(&store);
+    let more = ["--corpus", "keep"];
+    store.run_locally("crawl", "local", &more).ends_with(0);
+    let endpoint = format!("endpoint=http://127.0.0.1:{},allow_http=true,anonymous=true", store.port);
+    for (at, input) in ["gs://bucket/crawl", "gcs://bucket/crawl/**/*.*", "az://bucket/crawl"].into_iter().enumerate() {
+        store.faults(&["empty list 1", "503 a.parquet 1", "last c.jsonl.gz 1", "429 d.jsonl.zst 1"]);
+        let out = format!("out-{at}");
+        let mut command = store.command(&[input], &out, &more);
+        command.env("AZURE_STORAGE_ACCOUNT_NAME", "account").args(["--storage", &endpoint]);
+        Ran::of(command.output().unwrap()).ends_with(0).says(&["5 objects"]);
+        are_same(&store.at("local"), &store.at(&out));
+    }
+    store.faults(&["changed b.jsonl 9"]);
+    let mut command = store.command(&["az://bucket/crawl"], "lost", &["--storage", &endpoint]);
+    let ran = Ran::of(command.env("AZURE_STORAGE_ACCOUNT_NAME", "account").output().unwrap()).ends_with(3);
+    ran.says(&["az://bucket/crawl/lang=ru/b.jsonl: cannot be downloaded", "has changed since it was listed"]);
+
+    store.run_locally("crawl/c.jsonl.gz", "one-local", &more).ends_with(0);
+    store.faults(&["last c.jsonl.gz 1", "200 c.jsonl.gz 1", "reset c.jsonl.gz 1"]);
+    let server = format!("http://127.0.0.1:{}/any/crawl", store.port);
+    store.run(&[&format!("{server}/c.jsonl.gz")], "one", &more).ends_with(0);
+    are_same(&store.at("one-local"), &store.at("one"));
+    for (address, said) in [
+        (format!("{server}/nothing.jsonl"), "does not exist"),
+        (format!("{server}/"), "cannot be searched"),
+        (format!("{server}/*.parquet"), "cannot be searched"),
+    ] {
+        store.run(&[&address], "none", &[]).ends_with(2).says(&[said]);
+    }
+    let ran = store.run(&[&format!("{server}/c.jsonl.gz?signature={SECRET}")], "none", &[]).ends_with(2);
+    assert!(ran.stderr.contains("curl -LO ADDRESS") && !ran.stderr.contains(SECRET), "{}", ran.stderr);
+    store.has_published_nothing("none");
+}
+
+#[test]
+fn a_dataset_of_the_hub_is_read_at_one_commit_and_the_token_stays_there() {
+    let store = Store::serving("tests/hub.py");
+    all_formats(&store);
+    store.run_locally("crawl", "local", &["--corpus", "keep"]).ends_with(0);
+    let run = |input: &str, out: &str, more: &[&str]| {
+        let mut command = store.command(&[input], out, more);
+        command.env("HF_ENDPOINT", format!("http://127.0.0.1:{}", store.port)).env("HF_TOKEN", SECRET);
+        Ran::of(command.env("RUST_LOG", "trace").output().unwrap())
+    };
+    let ran = run("hf://datasets/owner/name/crawl", "out", &["--corpus", "keep"]).ends_with(0).says(&["5 objects"]);
+    assert!(!ran.stderr.contains(SECRET), "{}", ran.stderr);
+    are_same(&store.at("local"), &store.at("out"));
+    let requests = store.requests();
+    let has = |line: &str| requests.iter().any(|request| request.starts_with(line));
+    assert!(
+        has("storage GET") && has("hub GET") && requests.iter().any(|line| line.contains("bytes=")),
+        "{requests:#?}"
+    );
+    for line in &requests {
+        assert_eq!(line.ends_with(" token"), line.starts_with("hub "), "{line}");
+    }
+    let input = &record(&store.at("out"))["inputs"][0];
+    assert_eq!(
+        (&input["path"], &input["version"]),
+        (&"hf://datasets/owner/name/crawl/a.parquet".into(), &"c0ffee".into())
+    );
+    for path in files_below(&store.at("out")) {
+        assert!(!contains(&fs::read(&path).unwrap(), SECRET.as_bytes()), "{}", path.display());
+    }
+    store.run_locally("crawl/c.jsonl.gz", "one-local", &[]).ends_with(0);
+    run("hf://datasets/owner/name@~parquet/crawl/c.jsonl.gz", "one", &[]).ends_with(0);
+    are_same(&store.at("one-local"), &store.at("one"));
+    run("hf://datasets/owner/name@gone/crawl", "none", &[]).ends_with(2).says(&["does not exist"]);
+    run("hf://datasets/owner/name/nowhere", "none", &[]).ends_with(2).says(&["does not exist"]);
+    let mut command = store.command(&["hf://datasets/owner/name/crawl"], "none", &[]);
+    command.env("HF_ENDPOINT", format!("http://127.0.0.1:{}", store.port)).env("HF_TOKEN", "other");
+    Ran::of(command.output().unwrap()).ends_with(1).says(&["access is denied (401)", "HF_TOKEN"]);
+    store.has_published_nothing("none");
 }

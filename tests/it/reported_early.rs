@@ -248,8 +248,8 @@ fn an_option_before_the_verb_and_an_id_that_looks_like_an_option_are_explained()
         assert!(!Path::new("s3:").exists() && !Path::new("https:").exists());
     };
     remote(&["run", "nowhere", "--out", "s3://bucket/x"], &["`--out`", "aws s3 sync DIR s3://bucket/x"]);
-    remote(&["run", "hf://datasets/a/b", "--out", "o"], &["hf download", "a/b"]);
-    remote(&["run", "https://example.org/a.jsonl", "--out", "o"], &["https://example.org/a.jsonl"]);
+    remote(&["run", "hf://datasets/a", "--out", "o"], &["hf download", "a"]);
+    remote(&["run", "https://example.org/a.jsonl?x=y", "--out", "o"], &["https://example.org/a.jsonl", "curl -LO"]);
 }
 
 #[test]

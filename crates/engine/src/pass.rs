@@ -14,7 +14,9 @@ pub use crate::job::write::{last_pass, other_input};
 pub use crate::job::{Guarded, guards, read_back};
 pub use crate::reading::document::View;
 pub use crate::reading::ids::{Ids, TakingIds};
-pub use crate::reading::inputs::{Inputs, Writes, check_named, look, look_into, notes, take_in};
+pub use crate::reading::inputs::{
+    Inputs, Writes, check_named, check_there, find_inputs, find_others, look_into, look_others, notes, take_in,
+};
 pub use crate::reading::losses::{Losses, OtherInput};
 pub use crate::reading::purified::{Seen, each_page, of_corpus};
 pub use crate::reading::purify_report::PurifyReport;

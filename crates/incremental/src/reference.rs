@@ -18,7 +18,7 @@ use dupsift_engine::job::run_report::{GuardReport, InputReport, OtherInputReport
 use dupsift_engine::job::write::tables::rejected_table;
 use dupsift_engine::options::{CorpusFiles, RunOptions};
 use dupsift_engine::reading::input_notes;
-use dupsift_engine::reading::inputs::{Inputs, look};
+use dupsift_engine::reading::inputs::{Inputs, look_others};
 use dupsift_engine::reading::losses::OtherInput;
 use dupsift_engine::session::Session;
 use dupsift_index::Index;
@@ -66,7 +66,7 @@ impl Reference {
         of_files.resources.resumes = false;
         of_files.incremental.reference = None;
         of_files.incremental.planned_documents = Some(options.incremental.planned_documents.unwrap_or(planned));
-        let inputs = look(&of_files, cancel)?;
+        let inputs = look_others(&of_files, cancel)?;
         let warnings = RefCell::new(Vec::new());
         let finish = |session: &Session<'_>, _: &Stage, report: RunReport| {
             warnings.replace(input_notes::of_reading(session, &report.documents.rejections));

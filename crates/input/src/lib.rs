@@ -50,7 +50,7 @@ pub use dialect::{Quoting, Separator};
 pub use find::found_file::FoundFile;
 pub use find::glob::searched;
 pub use find::inputs::{FOLLOW_LINKS, Found, Taking, absolute, find, find_all, find_all_in, sort};
-pub use find::staged::Objects;
+pub use find::staged::{CopyFolder, Downloads, Objects};
 pub use find::standard_input::{Stored, store};
 pub use format::ids::{IdColumns, IdRow};
 pub use format::stretch::Unit;

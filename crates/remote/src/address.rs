@@ -13,36 +13,85 @@ pub enum Use {
     Write,
 }
 
+/// The kinds of stores that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Stores with the protocol of Amazon S3.
+    S3,
+    /// Google Cloud Storage.
+    Google,
+    /// Azure Blob Storage.
+    Azure,
+    /// A web server, whose files cannot be listed.
+    Web,
+    /// The Hugging Face hub.
+    Hub,
+}
+
 /// An address of an object, of a folder or of several objects in a store that can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The name of the bucket.
-    pub bucket: String,
+    pub(crate) kind: Kind,
+    /// The name of the bucket or container; for a web server, its URL, such as `https://example.org`; on the hub, the repository with its
+    /// revision, such as `datasets/OWNER/NAME@REVISION`.
+    pub(crate) bucket: String,
     /// The key after the bucket; a folder may end in a slash.
     pub key: String,
 }
 
 impl Address {
-    /// Returns the address in a text; `None` if the text is a local path, or if its scheme cannot be read.
+    /// Returns the address in a text; `None` if the text is a local path, or if the address cannot be read.
     pub fn of(text: &str) -> Option<Address> {
         let (scheme, rest) = scheme(text)?;
-        let is_read = cfg!(feature = "network") && ["s3", "s3a", "s3n"].contains(&&*scheme);
-        if !is_read || has_user(rest) {
+        if !cfg!(feature = "network") || has_user(rest) {
             return None;
         }
+        let kind = match scheme.as_str() {
+            "s3" | "s3a" | "s3n" => Kind::S3,
+            "gs" | "gcs" => Kind::Google,
+            "az" | "azure" => Kind::Azure,
+            // A query may be a signature, which is a secret.
+            "http" | "https" if !rest.contains(['?', '#']) => Kind::Web,
+            "hf" => return Address::of_hub(rest),
+            _ => return None,
+        };
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
-        Some(Address { bucket: bucket.to_owned(), key: key.to_owned() }).filter(|address| !address.bucket.is_empty())
+        if bucket.is_empty() || bucket.contains('@') {
+            return None;
+        }
+        let bucket = if kind == Kind::Web { format!("{scheme}://{bucket}") } else { bucket.to_owned() };
+        Some(Address { kind, bucket, key: key.to_owned() })
+    }
+
+    /// Returns an address on the hub, which begins with a kind (models have none), an owner and a name.
+    fn of_hub(rest: &str) -> Option<Address> {
+        let is_kind = ["datasets/", "spaces/", "models/"].iter().any(|kind| rest.starts_with(kind));
+        let mut slashes = rest.match_indices('/').map(|(at, _)| at).skip(if is_kind { 2 } else { 1 });
+        let (bucket, key) = match slashes.next() {
+            Some(at) => (&rest[..at], &rest[at + 1..]),
+            None => (rest, ""),
+        };
+        let parts = bucket.split('/').filter(|part| !part.is_empty() && !part.starts_with('@')).count();
+        let is_whole = parts == if is_kind { 3 } else { 2 };
+        is_whole.then(|| Address { kind: Kind::Hub, bucket: bucket.to_owned(), key: key.to_owned() })
     }
 
     /// Returns the address of another key in the same bucket.
     pub fn with_key(&self, key: &str) -> Address {
-        Address { bucket: self.bucket.clone(), key: key.to_owned() }
+        Address { key: key.to_owned(), ..self.clone() }
     }
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(to, "s3://{}/{}", self.bucket, self.key)
+        let scheme = match self.kind {
+            Kind::S3 => "s3://",
+            Kind::Google => "gs://",
+            Kind::Azure => "az://",
+            Kind::Web => "",
+            Kind::Hub => "hf://",
+        };
+        write!(to, "{scheme}{}/{}", self.bucket, self.key)
     }
 }
 
@@ -56,9 +105,18 @@ fn scheme(text: &str) -> Option<(String, &str)> {
 }
 
 /// Returns whether an address contains a user with a password, such as `USER:PASSWORD@host/path`.
-fn has_user(rest: &str) -> bool {
+pub(crate) fn has_user(rest: &str) -> bool {
     let host = rest.split('/').next().unwrap_or_default();
     host.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
+}
+
+/// Returns an error for a remote address that cannot be read, and explains how to copy the files. Accepts addresses that can be read, and
+/// local paths.
+///
+/// # Errors
+/// Returns [`Error::Usage`] with the command that copies files from the address.
+pub fn refuse_unread(text: &str) -> Result<()> {
+    if Address::of(text).is_some() { Ok(()) } else { refuse(text, Use::Read) }
 }
 
 /// Returns an error for a remote address and explains how to copy the files. Accepts local paths, and any string that is the path of an
@@ -82,6 +140,8 @@ pub(crate) fn refused(text: &str, used: Use) -> Error {
     if scheme == "file" {
         return Error::usage(format!("{text:?} is a URL; pass only the path: {rest}"));
     }
+    // A query may be a signature, which is a secret.
+    let text = if scheme.starts_with("http") { text.split(['?', '#']).next().unwrap_or(text) } else { text };
     let copy = |read: String, write: String| if used == Use::Read { read } else { write };
     let shown = quoted(text);
     // The name of a bucket may contain a dot.
@@ -108,9 +168,18 @@ pub(crate) fn refused(text: &str, used: Use) -> Error {
             copy(read, format!("gcloud storage rsync -r DIR {address}"))
         }
         "hf" => hugging_face(rest, used),
-        "http" | "https" => copy(format!("curl -LO {shown}"), "a tool of that server".to_owned()),
+        "http" | "https" => copy("curl -LO ADDRESS".to_owned(), "a tool of that server".to_owned()),
         "hdfs" | "viewfs" => copy(format!("hdfs dfs -get {shown} DIR"), format!("hdfs dfs -put DIR {shown}")),
-        "az" | "abfs" | "abfss" | "wasb" | "wasbs" => {
+        "abfs" | "abfss" | "wasb" | "wasbs" if used == Use::Read && cfg!(feature = "network") => {
+            let (container, host) = rest.split('/').next().unwrap_or_default().split_once('@').unwrap_or_default();
+            let (container, account) = (container, host.split('.').next().unwrap_or_default());
+            let path = rest.split_once('/').map_or("", |(_, path)| path);
+            return Error::usage(format!(
+                "{text:?} is the address of another tool; pass {} and set AZURE_STORAGE_ACCOUNT_NAME={account}",
+                quoted(&format!("az://{container}/{path}"))
+            ));
+        }
+        "az" | "azure" | "abfs" | "abfss" | "wasb" | "wasbs" => {
             copy("azcopy copy ADDRESS DIR".to_owned(), "azcopy copy DIR ADDRESS".to_owned())
         }
         _ => copy("rclone copy ADDRESS DIR".to_owned(), "rclone copy DIR ADDRESS".to_owned()),
@@ -219,7 +288,14 @@ mod tests {
             ("s3n://bucket", Some("s3://bucket/")),
             ("s3:///a", None),
             ("s3://user:secret@bucket/a", None),
-            ("gs://bucket/a", None),
+            ("gcs://bucket/a", Some("gs://bucket/a")),
+            ("az://container/a", Some("az://container/a")),
+            ("https://example.org:8000/a/b.parquet", Some("https://example.org:8000/a/b.parquet")),
+            ("https://example.org/a.parquet?signature=secret", None),
+            ("hf://datasets/a/b", Some("hf://datasets/a/b/")),
+            ("hf://datasets/a/b@refs%2Fpr%2F1/c/d.parquet", Some("hf://datasets/a/b@refs%2Fpr%2F1/c/d.parquet")),
+            ("hf://a/b/c.jsonl", Some("hf://a/b/c.jsonl")),
+            ("hf://datasets/a", None),
             ("bucket/a", None),
         ] {
             assert_eq!(shown(text).as_deref(), expected, "{text}");
@@ -233,8 +309,13 @@ mod tests {
             assert!(said.contains("contains a password") && !said.contains("secret"), "{said}");
         }
         // The account of a container is not a password.
-        let said = refuse("abfss://c@host/x", Use::Read).unwrap_err().to_string();
+        let said = refuse("abfss://c@account.host/x y", Use::Read).unwrap_err().to_string();
+        #[cfg(feature = "network")]
+        assert!(said.ends_with("pass 'az://c/x y' and set AZURE_STORAGE_ACCOUNT_NAME=account"), "{said}");
+        #[cfg(not(feature = "network"))]
         assert!(said.ends_with("azcopy copy ADDRESS DIR"), "{said}");
+        let said = refuse("https://host/a.parquet?signature=secret", Use::Read).unwrap_err().to_string();
+        assert!(said.contains("curl -LO") && !said.contains("secret"), "{said}");
     }
 
     #[test]

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use object_store::path::Path;
-use object_store::{Error, GetOptions, GetRange, ObjectStore};
+use object_store::Error;
 use tokio::time::{sleep, timeout};
 
 use crate::http::{LONGEST_PAUSE, STALL};
+use crate::protocol::{Protocol, Refusal};
 use crate::store::{Object, Outcome};
 
 /// The number of attempts in a row that bring no byte.
@@ -23,10 +23,17 @@ const FIRST_PAUSE: Duration = Duration::from_millis(200);
 enum Ended {
     /// The file cannot be written.
     Write(io::Error),
-    /// Another attempt would end in the same way.
-    Final(String),
-    /// Another attempt may succeed.
-    Again(String),
+    Refused(Refusal),
+}
+
+impl From<Refusal> for Ended {
+    fn from(refusal: Refusal) -> Ended {
+        Ended::Refused(refusal)
+    }
+}
+
+fn again(why: impl Into<String>) -> Ended {
+    Ended::Refused(Refusal::Again(why.into()))
 }
 
 /// Counts what was fetched.
@@ -41,22 +48,21 @@ pub(crate) struct Fetched {
 /// # Errors
 /// Returns an I/O error if the file cannot be written.
 pub(crate) async fn fetch(
-    store: &dyn ObjectStore,
+    protocol: &dyn Protocol,
     object: &Object,
     file: &File,
     counts: &Fetched,
 ) -> io::Result<Outcome> {
-    let Ok(path) = Path::parse(&object.key) else { return Ok(Err("its name is not a valid key".to_owned())) };
     let is_pinned = object.etag.is_some() || object.version.is_some();
     let (mut have, mut tries, mut pause) = (0, 0, FIRST_PAUSE);
     // An empty range is an error, so an empty object is never asked for.
     while have < object.bytes {
         let before = have;
-        let why = match attempt(store, &path, object, file, &mut have, counts).await {
+        let why = match attempt(protocol, object, file, &mut have, counts).await {
             Ok(()) => continue,
             Err(Ended::Write(error)) => return Err(error),
-            Err(Ended::Final(why)) => return Ok(Err(why)),
-            Err(Ended::Again(why)) => why,
+            Err(Ended::Refused(Refusal::Final(why))) => return Ok(Err(why)),
+            Err(Ended::Refused(Refusal::Again(why))) => why,
         };
         if !is_pinned {
             // The rest could be that of another object.
@@ -78,66 +84,87 @@ pub(crate) async fn fetch(
 
 /// Asks once for the bytes from `have` on, and writes what arrives.
 async fn attempt(
-    store: &dyn ObjectStore,
-    path: &Path,
+    protocol: &dyn Protocol,
     object: &Object,
     file: &File,
     have: &mut u64,
     counts: &Fetched,
 ) -> Result<(), Ended> {
-    let range = (*have > 0).then(|| GetRange::Bounded(*have..object.bytes));
-    let (if_match, version) = (object.etag.clone(), object.version.clone());
-    let asked = GetOptions { if_match, version, range, ..GetOptions::default() };
-    let reply = store.get_opts(path, asked).await.map_err(|error| match error {
-        Error::Precondition { .. } => Ended::Final(CHANGED.to_owned()),
-        Error::NotFound { .. } => Ended::Final("the object has been deleted since it was listed".to_owned()),
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Ended::Final(said(&error)),
-        error => Ended::Again(said(&error)),
-    })?;
+    let reply = protocol.get(object, *have).await?;
     // A store may ignore the condition.
-    let is_other = matches!((&reply.meta.e_tag, &object.etag), (Some(now), Some(listed)) if now != listed);
-    if is_other || reply.meta.size != object.bytes {
-        return Err(Ended::Final(CHANGED.to_owned()));
+    let is_other = matches!((&reply.etag, &object.etag), (Some(now), Some(listed)) if now != listed);
+    if is_other || reply.size != object.bytes {
+        return Err(Ended::Refused(Refusal::Final(CHANGED.to_owned())));
     }
     if reply.range != (*have..object.bytes) {
-        return Err(Ended::Again("the store sent other bytes than those asked for".to_owned()));
+        return Err(again("the store sent other bytes than those asked for"));
     }
-    let mut body = reply.into_stream();
+    let mut body = reply.body;
     loop {
         let part = match timeout(STALL, body.next()).await {
-            Err(_) => return Err(Ended::Again(format!("no byte arrived for {} s", STALL.as_secs()))),
-            Ok(None) if *have < object.bytes => return Err(Ended::Again("the reply ended too early".to_owned())),
+            Err(_) => return Err(again(format!("no byte arrived for {} s", STALL.as_secs()))),
+            Ok(None) if *have < object.bytes => return Err(again("the reply ended too early")),
             Ok(None) => return Ok(()),
-            Ok(Some(Err(error))) => return Err(Ended::Again(said(&error))),
+            Ok(Some(Err(why))) => return Err(again(why)),
             Ok(Some(Ok(part))) => part,
         };
         counts.bytes.fetch_add(part.len() as u64, Relaxed);
         if part.len() as u64 > object.bytes - *have {
             *have = 0;
-            return Err(Ended::Again("the reply is longer than the object".to_owned()));
+            return Err(again("the reply is longer than the object"));
         }
         file.write_all_at(&part, *have).map_err(Ended::Write)?;
         *have += part.len() as u64;
     }
 }
 
-const CHANGED: &str = "the object has changed since it was listed";
+pub(crate) const CHANGED: &str = "the object has changed since it was listed";
 
-/// The variables that hold secrets, which never become part of a message.
-const SECRETS: [&str; 4] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID", "AWS_TOKEN"];
 /// The number of characters of an error that are shown.
 const MOST_SHOWN: usize = 300;
 
 /// Returns the text of an error in one line, without secrets.
 pub(crate) fn said(error: &Error) -> String {
-    let mut whole = match error {
-        Error::PermissionDenied { .. } => return "access is denied (403)".to_owned(),
-        Error::Unauthenticated { .. } => return "the credentials are not accepted (401)".to_owned(),
-        error => error.to_string(),
+    match error {
+        Error::PermissionDenied { .. } => "access is denied (403)".to_owned(),
+        Error::Unauthenticated { .. } => "the credentials are not accepted (401)".to_owned(),
+        error => without_secrets(&error.to_string(), std::env::vars()),
+    }
+}
+
+/// Returns a text in one line, without queries of URLs, which may be signatures, and without the values of variables that hold secrets.
+pub(crate) fn without_secrets(text: &str, variables: impl Iterator<Item = (String, String)>) -> String {
+    let is_secret = |name: &str| {
+        ["AWS_", "AZURE_", "GOOGLE_", "HF_"].iter().any(|store| name.starts_with(store))
+            && ["KEY", "SECRET", "TOKEN", "SAS", "PASSWORD", "CREDENTIALS"].iter().any(|part| name.contains(part))
     };
-    for secret in SECRETS.iter().filter_map(|name| std::env::var(name).ok()).filter(|secret| !secret.is_empty()) {
+    let mut whole = text.to_owned();
+    for (_, secret) in variables.filter(|(name, secret)| is_secret(name) && !secret.is_empty()) {
         whole = whole.replace(&secret, "***");
     }
-    let line = whole.split_whitespace().collect::<Vec<_>>().join(" ");
+    let without_query = |word: &str| match word.split_once('?') {
+        Some((before, query)) if before.contains("://") => {
+            let end = query.trim_start_matches(|letter: char| !"()\"'>".contains(letter));
+            format!("{before}{end}")
+        }
+        _ => word.to_owned(),
+    };
+    let line = whole.split_whitespace().map(without_query).collect::<Vec<_>>().join(" ");
     line.chars().take(MOST_SHOWN).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_contain_neither_secrets_nor_signatures() {
+        let variables = [("AWS_SECRET_ACCESS_KEY", "hidden"), ("AWS_REGION", "here"), ("AZURE_STORAGE_SAS_KEY", "")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let text = "error for url (https://a.b/c?sig=x&se=2026)\n  caused by hidden: what? here";
+        assert_eq!(
+            without_secrets(text, variables.into_iter()),
+            "error for url (https://a.b/c) caused by ***: what? here"
+        );
+    }
 }

@@ -12,7 +12,7 @@ use object_store::client::{
 };
 
 /// The time in which a connection must be established.
-const CONNECT: Duration = Duration::from_secs(10);
+pub(crate) const CONNECT: Duration = Duration::from_secs(10);
 /// The time without a byte after which a request counts as stalled.
 pub(crate) const STALL: Duration = Duration::from_secs(30);
 /// The longest pause between two attempts.
@@ -34,13 +34,22 @@ impl Counting {
     pub(crate) fn requests(&self) -> u64 {
         self.requests.load(Relaxed)
     }
+
+    /// Counts a request.
+    pub(crate) fn count(&self) {
+        self.requests.fetch_add(1, Relaxed);
+    }
+}
+
+/// Chooses the library for cryptography. If the process has chosen one already, that one is used.
+pub(crate) fn choose_cryptography() {
+    static RING: Once = Once::new();
+    RING.call_once(|| _ = rustls::crypto::ring::default_provider().install_default());
 }
 
 impl HttpConnector for Counting {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        static RING: Once = Once::new();
-        // If the process has chosen a library for cryptography already, that one is used.
-        RING.call_once(|| _ = rustls::crypto::ring::default_provider().install_default());
+        choose_cryptography();
         let inner = ReqwestConnector::default().connect(options)?;
         Ok(HttpClient::new(Client { inner, requests: self.requests.clone() }))
     }
@@ -74,7 +83,7 @@ impl HttpService for Client {
 }
 
 /// Returns the pause that a `Retry-After` header asks for in seconds. A date is ignored; the pauses between attempts grow anyway.
-fn retry_after(value: Option<&str>) -> Option<Duration> {
+pub(crate) fn retry_after(value: Option<&str>) -> Option<Duration> {
     let seconds = value?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds).min(LONGEST_PAUSE))
 }

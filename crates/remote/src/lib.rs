@@ -8,26 +8,53 @@
 
 pub mod address;
 #[cfg(feature = "network")]
+mod bucket;
+#[cfg(feature = "network")]
 mod fetch;
 #[cfg(feature = "network")]
 mod http;
 #[cfg(feature = "network")]
-mod s3;
+mod hub;
+#[cfg(feature = "network")]
+mod protocol;
+mod storage;
 mod store;
+#[cfg(feature = "network")]
+mod stores;
 
+pub use storage::Storage;
 pub use store::{Object, Outcome, Store, Traffic};
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use address::Address;
 use dupsift_core::error::Result;
 
-/// Opens the store of an address. The endpoint, region and credentials come from the environment.
+/// How stores are reached, and how long.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// The settings that were given.
+    pub storage: Storage,
+    /// Whether the work was abandoned, so that requests end with [`dupsift_core::error::Error::Interrupted`].
+    pub stop: Arc<AtomicBool>,
+}
+
+/// Opens the store of an address. Credentials, and settings that are not given, come from the environment.
 ///
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Usage`] if the program was built without access to the network, or if the environment is
 /// incomplete.
-pub fn open(address: &Address) -> Result<Box<dyn Store>> {
-    #[cfg(feature = "network")]
-    return Ok(Box::new(s3::Bucket::open(address)?));
-    #[cfg(not(feature = "network"))]
+#[cfg(feature = "network")]
+pub fn open(address: &Address, access: &Access) -> Result<Box<dyn Store>> {
+    Ok(Box::new(bucket::Bucket::open(address, access)?))
+}
+
+/// Refuses every address, because the program was built without access to the network.
+///
+/// # Errors
+/// Returns [`dupsift_core::error::Error::Usage`].
+#[cfg(not(feature = "network"))]
+pub fn open(address: &Address, _access: &Access) -> Result<Box<dyn Store>> {
     Err(address::refused(&address.to_string(), address::Use::Read))
 }

@@ -13,9 +13,9 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::number::{counted, thousands};
 use dupsift_engine::options::{CorpusFiles, CutOptions, RunOptions};
-use dupsift_engine::pass::{Inputs, OtherInput, Rejecter, Session, interruptible, look_into, other_input};
+use dupsift_engine::pass::{Inputs, OtherInput, Rejecter, Session, find_others, interruptible, look_into, other_input};
 use dupsift_input::several_texts::several;
-use dupsift_input::{Asked, Want, find_all};
+use dupsift_input::{Asked, Want};
 use dupsift_tables::nested::lists::of_json;
 use dupsift_tables::{Cell, IdsSeen, TextColumn};
 
@@ -35,10 +35,10 @@ pub(crate) struct Against {
 }
 
 impl Against {
-    /// Returns the files of the evaluation set, including unreadable files.
+    /// Returns the local files of the evaluation set, including unreadable files.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         let bad = self.inputs.bad.iter().map(|file| &*file.path);
-        self.inputs.source.files.iter().map(|file| &*file.path).chain(bad)
+        self.inputs.source.local_paths().chain(bad)
     }
 
     /// Returns the number of rows.
@@ -83,8 +83,8 @@ pub(crate) fn look(options: &Contaminated, cancel: &AtomicBool) -> Result<Agains
     });
     let asked = each.collect();
     let opened = run.clone();
+    let found = find_others(&run, cancel).map_err(|error| error.of("against"))?;
     let inputs = interruptible(cancel, move || {
-        let found = find_all(&opened.input.paths, opened.taking()).map_err(|error| error.of("against"))?;
         // If none of the file formats has named columns, each document is an item, and no column is required.
         let names_columns = found.files.iter().any(|file| file.format.facts().names_columns);
         look_into(&opened, found, if names_columns { asked } else { Vec::new() })

@@ -14,10 +14,10 @@ use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::pass::{
     BadInputReport, GuardReport, Guarded, Losses, OtherInputReport, Progress, PurifyReport, Rejecter, RejectionsReport,
-    SCHEMA_VERSION, Seen, Session, StageReport, Unit, carry_out, check, each_page, guards, interruptible, last_pass,
-    look_into, notes, of_corpus, write_rejected,
+    SCHEMA_VERSION, Seen, Session, StageReport, Unit, Writes, carry_out, check, each_page, find_inputs, guards,
+    interruptible, last_pass, look_into, notes, of_corpus, write_rejected,
 };
-use dupsift_input::{Asked, Split, TableReader, Want, find_all};
+use dupsift_input::{Asked, Split, TableReader, Want};
 use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
 use dupsift_publish::{SUCCESS, Stage, TableWriter};
 use dupsift_tables::{
@@ -116,8 +116,8 @@ pub(super) fn train(
     check(&options)?;
     let labels = Asked { option: "train", column: label_column.to_owned(), plain: false };
     let run = options.clone();
-    let inputs =
-        interruptible(cancel, move || look_into(&run, find_all(&run.input.paths, run.taking())?, vec![labels]))?;
+    let found = find_inputs(&options, cancel, Writes::Input)?;
+    let inputs = interruptible(cancel, move || look_into(&run, found, vec![labels]))?;
     carry_out(&options, inputs, progress, cancel, |session, stage, losses, _| {
         attempt(session, label_column, stage, losses)
     })

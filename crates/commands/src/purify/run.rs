@@ -20,10 +20,10 @@ use super::report::{PagesReport, report};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::{is_there, remove_all};
 use dupsift_engine::pass::{
-    Losses, Progress, PurifyReport, Rejecter, Seen, Session, Unit, carry_out, check, check_named, each_page, guards,
-    interruptible, last_pass, look_into, of_corpus, write_rejected,
+    Losses, Progress, PurifyReport, Rejecter, Seen, Session, Unit, Writes, carry_out, check, check_named, each_page,
+    find_inputs, guards, interruptible, last_pass, look_into, of_corpus, write_rejected,
 };
-use dupsift_input::{Asked, FoundFile, OwnColumn, OwnColumns, Split, Want, find_all, own_columns};
+use dupsift_input::{Asked, FoundFile, OwnColumn, OwnColumns, Split, Want, own_columns};
 use dupsift_pages::Purifier;
 use dupsift_publish::{Stage, TableWriter};
 use dupsift_spill::shuffle::Writer;
@@ -45,8 +45,8 @@ pub(super) fn purify(options: Purify, progress: &Progress, cancel: &AtomicBool) 
     check(&options.run)?;
     Elements::check(&options)?;
     let asked = options.clone();
+    let found = find_inputs(&options.run, cancel, Writes::Input)?;
     let (found, own) = interruptible(cancel, move || {
-        let found = find_all(&asked.run.input.paths, asked.run.taking())?;
         // The columns of the input files are known only after all lines have been read.
         check_named(&asked.run, &found.files, columns_asked(&asked))?;
         let own = own(&asked, &found.files)?;

@@ -10,8 +10,7 @@ use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::recipe::Recipe;
 use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_core::error::{Error, Result};
-use dupsift_engine::pass::{Budget, Inputs, interruptible};
-use dupsift_input::find_all;
+use dupsift_engine::pass::{Budget, Inputs, check_there};
 use dupsift_text::Pipeline;
 
 /// Returns the algorithm whose signatures are the keys.
@@ -67,8 +66,7 @@ pub(crate) fn check(options: &Stream, cancel: &AtomicBool) -> Result<()> {
     }
     let mut old = run.clone();
     old.input.paths = options.forget.clone();
-    interruptible(cancel, move || find_all(&old.input.paths, old.taking()).map(|_| ()))
-        .map_err(|error| error.of("forget"))
+    check_there(&old, cancel).map_err(|error| error.of("forget"))
 }
 
 /// Checks the algorithm, and the size of a new filter.

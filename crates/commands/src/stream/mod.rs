@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use dupsift_core::error::Result;
 use dupsift_engine::options::{RunOptions, Settings, resolve};
-use dupsift_engine::pass::{Inputs, Progress, Writes, check as check_run, check_dry, look, take_in};
+use dupsift_engine::pass::{Inputs, Progress, Writes, check as check_run, check_dry, look_others, take_in};
 
 pub use run::StreamReport;
 pub use seen::Seen;
@@ -74,7 +74,7 @@ impl Stream {
         let inputs = take_in(&self.run, cancel, writes)?;
         let mut old = self.run.clone();
         old.input.paths = self.forget.clone();
-        let forget = if self.forget.is_empty() { None } else { Some(look(&old, cancel)?) };
+        let forget = if self.forget.is_empty() { None } else { Some(look_others(&old, cancel)?) };
         Ok((inputs, forget))
     }
 }

@@ -21,6 +21,20 @@ pub fn interruptible<T: Send + 'static>(
     cancel: &AtomicBool,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
+    interruptible_with(cancel, |_| work())
+}
+
+/// Works like [`interruptible`], but the work receives a flag that is set when it is abandoned.
+///
+/// # Errors
+/// See [`interruptible`].
+pub(crate) fn interruptible_with<T: Send + 'static>(
+    cancel: &AtomicBool,
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let abandoned = Arc::new(AtomicBool::new(false));
+    let flag = abandoned.clone();
+    let work = move || work(&flag);
     let (done, result) = sync_channel(1);
     let work = Arc::new(Mutex::new(Some(work)));
     let taken = work.clone();
@@ -37,7 +51,10 @@ pub fn interruptible<T: Send + 'static>(
     loop {
         match result.recv_timeout(EVERY) {
             Ok(result) => return result,
-            Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => return Err(Error::Interrupted),
+            Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => {
+                abandoned.store(true, Ordering::Relaxed);
+                return Err(Error::Interrupted);
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Ok(()) => return Err(Error::Interrupted),

@@ -16,6 +16,7 @@ use dupsift_algorithms::steps::guard::{Fired, OVER_READING};
 use dupsift_algorithms::steps::parts::PartsReport;
 use dupsift_core::number::{counted_as, thousands};
 pub use dupsift_index::IndexReport;
+use dupsift_input::Downloads;
 use dupsift_publish::{is_inside, is_plain};
 use dupsift_tables::LostValues;
 
@@ -69,6 +70,9 @@ pub struct RunReport {
     /// The folders inside the inputs that were skipped because dupsift wrote them. The value describes the contents of the folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
+    /// What was downloaded from object stores before the first pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub downloads: Option<Downloads>,
     /// The numbers of used documents, rejected rows and copies.
     pub documents: DocumentsReport,
     /// The counts of extracted HTML pages, if the corpus has such pages.

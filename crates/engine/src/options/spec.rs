@@ -269,8 +269,13 @@ impl OptionSpec {
         match (self.kind, &taken) {
             (Kind::Text(well_formed), Value::Text(text)) => well_formed(text)?,
             (Kind::Path, Value::Path(path)) => {
-                let used = if self.name == "out" { Use::Write } else { Use::Read };
-                address::refuse(&path.to_string_lossy(), used).map_err(|error| error.of(self.name))?;
+                let text = path.to_string_lossy();
+                let checked = match self.name {
+                    "out" => address::refuse(&text, Use::Write),
+                    "reference" => address::refuse_unread(&text),
+                    _ => address::refuse(&text, Use::Read),
+                };
+                checked.map_err(|error| error.of(self.name))?;
             }
             _ => {}
         }

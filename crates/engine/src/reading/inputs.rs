@@ -5,24 +5,26 @@ use std::fs::File;
 use std::io::{IsTerminal as _, stdin};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use bytesize::ByteSize;
 
 use super::input_notes;
 use super::losses::OtherInput;
-use crate::engine::interruptible::interruptible;
+use crate::engine::interruptible::{interruptible, interruptible_with};
 use crate::options::RunOptions;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::Readers;
 use dupsift_input::several_texts::several;
 use dupsift_input::{
-    Asked, BadInput, Columns, FOLLOW_LINKS, Found, FoundFile, Objects, Source, Stored, check_asked, find_all_in, open,
-    sort, store,
+    Asked, BadInput, Columns, CopyFolder, FOLLOW_LINKS, Found, FoundFile, Objects, Source, Stored, check_asked,
+    find_all, find_all_in, open, sort, store,
 };
-use dupsift_publish::{DASH, WorkFolder, folder_above};
+use dupsift_publish::{DASH, TemporaryFolder, WorkFolder, folder_above};
 use dupsift_remote::address::Address;
+use dupsift_remote::{Access, Object};
 use dupsift_text::Field;
 
 /// The columns that may hold the origin of a document. The report page uses the first of these columns that the corpus's Parquet files
@@ -86,31 +88,114 @@ impl Writes {
 /// # Errors
 /// See [`look`].
 pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
+    let run = options.clone();
+    let found = find_inputs(options, cancel, writes)?;
+    interruptible(cancel, move || opened(&run, found, Vec::new(), writes))
+}
+
+/// Finds the files of the corpus. Objects in stores are copied to the temporary folder of the output if something may be written.
+///
+/// # Errors
+/// See [`look`].
+pub fn find_inputs(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Found> {
     let options = options.clone();
-    interruptible(cancel, move || {
-        let (found, work) = found(&options, writes)?;
-        Ok(Inputs { work, ..opened(&options, found, Vec::new(), writes)? })
+    interruptible_with(cancel, move |stop| {
+        let copies = || match writes {
+            Writes::Nothing => Ok(None),
+            Writes::Input | Writes::Texts => {
+                let work = WorkFolder::take(&options.output.folder, options.resources.work.as_deref())?;
+                Ok(Some(CopyFolder::OfOutput(work)))
+            }
+        };
+        found(&options, copies, &access(&options, stop))
     })
 }
 
-/// Finds the input files. Objects in stores are copied to the temporary folder of the output, which is returned locked.
-fn found(options: &RunOptions, writes: Writes) -> Result<(Found, Option<WorkFolder>)> {
+/// Finds the files of an input other than the corpus. Objects in stores are copied to a temporary folder, which is removed when the last
+/// file in it is no longer needed.
+///
+/// # Errors
+/// See [`look`].
+pub fn find_others(options: &RunOptions, cancel: &AtomicBool) -> Result<Found> {
+    let options = options.clone();
+    interruptible_with(cancel, move |stop| found(&options, || alone(&options).map(Some), &access(&options, stop)))
+}
+
+/// Works like [`look`], but for an input other than the corpus: objects in stores are copied as in [`find_others`].
+///
+/// # Errors
+/// See [`look`].
+pub fn look_others(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
+    let (run, found) = (options.clone(), find_others(options, cancel)?);
+    interruptible(cancel, move || look_into(&run, found, Vec::new()))
+}
+
+/// Returns how stores are reached. The flag says that nobody waits any longer.
+fn access(options: &RunOptions, stop: &Arc<AtomicBool>) -> Access {
+    Access { storage: options.input.storage.clone(), stop: stop.clone() }
+}
+
+/// Returns a temporary folder for the copies of objects.
+fn alone(options: &RunOptions) -> Result<CopyFolder> {
+    Ok(CopyFolder::Alone(Arc::new(TemporaryFolder::create(options.resources.work.as_deref())?)))
+}
+
+/// Finds files. `copies` returns the folder for the copies of objects; `None` if they must not be copied.
+fn found(options: &RunOptions, copies: impl FnOnce() -> Result<Option<CopyFolder>>, access: &Access) -> Result<Found> {
     let find = |inputs: &[String]| find_all_in(&options.input.folder, inputs, options.taking());
-    let Some(objects) = Objects::list(&options.input.paths, options.taking())? else {
-        return Ok((find(&options.input.paths)?, None));
+    let Some(objects) = Objects::list(&options.input.paths, options.taking(), access)? else {
+        return find(&options.input.paths);
     };
-    if writes == Writes::Nothing {
+    let local = local(&options.input.paths);
+    let mut found = if local.is_empty() { Found::default() } else { find(&local)? };
+    let Some(copies) = copies()? else {
         return Err(Error::usage(format!(
             "the corpus would have to be downloaded first ({}), which only a run on this machine does; run without `dry-run`, or copy the files",
             objects.size()
         )));
-    }
-    let local: Vec<String> = local(&options.input.paths);
-    let mut found = if local.is_empty() { Found::default() } else { find(&local)? };
-    let work = WorkFolder::take(&options.output.folder, options.resources.work.as_deref())?;
-    let staged = objects.stage(&work, options.taking())?;
-    found.add(staged);
-    Ok((found, Some(work)))
+    };
+    found.add(objects.stage(copies, options.taking())?);
+    Ok(found)
+}
+
+/// Finds the files of the corpus of a finished run. `objects` are the objects in the record, each with its name in tables; they are copied
+/// to a temporary folder if they are still what the run read.
+///
+/// # Errors
+/// Returns the errors of [`look`], and [`Error::BadFile`] for an object that has changed since the run or cannot be downloaded.
+pub fn find_recorded(options: &RunOptions, objects: Vec<(Object, String)>, cancel: &AtomicBool) -> Result<Found> {
+    let options = options.clone();
+    interruptible_with(cancel, move |stop| {
+        let local = local(&options.input.paths);
+        let mut found = if local.is_empty() && !objects.is_empty() {
+            Found::default()
+        } else {
+            find_all(&local, options.taking())?
+        };
+        if !objects.is_empty() {
+            let objects = Objects::recorded(objects, options.taking(), &access(&options, stop))?;
+            let mut staged = objects.stage(alone(&options)?, options.taking())?;
+            if let Some(BadInput { path, why, .. }) = staged.bad.pop() {
+                let why = format!("{why}; run again with `overwrite`, or pass `input=DIR` with a copy of the corpus");
+                return Err(Error::BadFile { path, why });
+            }
+            found.add(staged);
+        }
+        Ok(found)
+    })
+}
+
+/// Checks that there is something to read in an input other than the corpus. Nothing is copied.
+///
+/// # Errors
+/// See [`look`].
+pub fn check_there(options: &RunOptions, cancel: &AtomicBool) -> Result<()> {
+    let options = options.clone();
+    interruptible_with(cancel, move |stop| {
+        Objects::list(&options.input.paths, options.taking(), &access(&options, stop))?;
+        let local = local(&options.input.paths);
+        if local.is_empty() { Ok(()) } else { find_all(&local, options.taking()).map(|_| ()) }
+    })
 }
 
 /// Returns the inputs that are not addresses of stores.
@@ -178,6 +263,8 @@ pub fn look_into(options: &RunOptions, found: Found, asked: Vec<Asked>) -> Resul
 }
 
 fn opened(options: &RunOptions, found: Found, asked: Vec<Asked>, writes: Writes) -> Result<Inputs> {
+    let mut found = found;
+    let work = found.work.take();
     check_named(options, &found.files, asked)?;
     let (source, bad) = open(found, &columns(options), options.resources.threads, writes.folder(options).as_deref())?;
     if !options.guards.strict {
@@ -186,7 +273,7 @@ fn opened(options: &RunOptions, found: Found, asked: Vec<Asked>, writes: Writes)
         bad.iter().for_each(|file| tracing::warn!("{}: {}{}", file.path.display(), file.why, aside(file)));
     }
     input_notes::notes(&source).iter().for_each(|note| tracing::warn!("{note}"));
-    Ok(Inputs { source, bad, work: None, can_be_read_again: true, others: Vec::new() })
+    Ok(Inputs { source, bad, work, can_be_read_again: true, others: Vec::new() })
 }
 
 /// Checks that each column that the options or `asked` specify exists in at least one file. Reads the first lines of files if necessary.

@@ -21,14 +21,9 @@ impl InputFile {
     }
 
     /// Returns the path of the file as it is recorded. The path is absolute because records may be read from a different working directory.
-    /// Returns `-` for standard input, and
-    /// the address of an object in a store.
+    /// Returns `-` for standard input.
     pub fn recorded_path(&self) -> String {
-        match self.staged {
-            _ if self.is_standard_input() => DASH.to_owned(),
-            Some(_) => self.path.display().to_string(),
-            None => absolute(&self.path).display().to_string(),
-        }
+        if self.is_standard_input() { DASH.to_owned() } else { absolute(&self.path).display().to_string() }
     }
 
     /// Returns whether the format supports copying a subset of rows.

@@ -17,6 +17,7 @@ impl Source {
 
     fn with_files(&self, files: Vec<InputFile>) -> Source {
         let (notes, unread, columns) = (self.notes.clone(), self.unread.clone(), self.columns.clone());
-        Source { files, notes, unread, columns, apart: self.apart.clone(), shared: Shared::default() }
+        let downloads = self.downloads.clone();
+        Source { files, notes, unread, downloads, columns, apart: self.apart.clone(), shared: Shared::default() }
     }
 }

@@ -18,7 +18,7 @@ use crate::find::foreign;
 use crate::find::found_file::FoundFile;
 use crate::find::hive;
 use crate::find::inputs::Found;
-use crate::find::staged::Staged;
+use crate::find::staged::{Downloads, Staged};
 use crate::find::unread::Unread;
 use crate::format::Format;
 use crate::format::open::{Archived, Opened, Opening, Piece, Unusable};
@@ -99,6 +99,8 @@ pub struct Source {
     pub notes: Vec<String>,
     /// The input files that are not read.
     pub unread: Unread,
+    /// What was downloaded from stores.
+    pub downloads: Option<Downloads>,
     pub(crate) columns: Columns,
     /// The columns for files whose text is combined from several columns.
     pub(crate) apart: Columns,
@@ -119,7 +121,7 @@ pub fn open(
     threads: usize,
     work: Option<&Path>,
 ) -> Result<(Source, Vec<BadInput>)> {
-    let Found { files: found, mut unread, bad: links } = found.into();
+    let Found { files: found, mut unread, bad: links, downloads, .. } = found.into();
     let of_folders = hive::columns(found.iter().map(|file| &file.partitions));
     let work = work.filter(|_| found.iter().any(|file| file.format.facts().is_packed && !file.coding.is_plain()));
     let opened = repacking::look_at_all(&found, threads, work, |file, repacking| {
@@ -182,7 +184,15 @@ pub fn open(
     let notes = twice.into_iter().map(note).chain(no_ids.into_iter().map(ids)).collect();
     bad.extend(data);
     Ok((
-        Source { files, notes, unread, columns: columns.clone(), apart: columns.apart(), shared: Shared::default() },
+        Source {
+            files,
+            notes,
+            unread,
+            downloads,
+            columns: columns.clone(),
+            apart: columns.apart(),
+            shared: Shared::default(),
+        },
         bad,
     ))
 }

@@ -18,15 +18,16 @@ use crate::find::foreign;
 use crate::find::found_file::FoundFile;
 use crate::find::glob::{WILD, glob, glob_parts, is_below_match, leads_through, spelled};
 use crate::find::hive;
+use crate::find::staged::Downloads;
 use crate::find::unread::{LINES_HINT, Other, Unread, Why, special};
 use crate::formats;
 use crate::formats::TextFiles;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted_as;
 use dupsift_core::safe_fs::listing::{self, is_folder};
-use dupsift_publish::Ours;
 use dupsift_publish::names::refuse_standard_input;
-use dupsift_remote::address::{self, Use};
+use dupsift_publish::{Ours, WorkFolder};
+use dupsift_remote::address::{self, Address, Use};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::io;
@@ -44,7 +45,7 @@ pub struct Taking {
 }
 
 /// The files that were found for the inputs.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Found {
     /// The files to read.
     pub files: Vec<FoundFile>,
@@ -52,6 +53,10 @@ pub struct Found {
     pub unread: Unread,
     /// The links that are not followed, sorted by path.
     pub bad: Vec<BadInput>,
+    /// The temporary folder of the output, if it contains copies of inputs.
+    pub work: Option<WorkFolder>,
+    /// What was downloaded from stores.
+    pub downloads: Option<Downloads>,
 }
 
 impl Found {
@@ -60,6 +65,8 @@ impl Found {
         self.files.extend(staged.files);
         self.bad.extend(staged.bad);
         self.unread.add_all(staged.unread);
+        self.work = staged.work.or(self.work.take());
+        self.downloads = staged.downloads;
     }
 }
 
@@ -150,7 +157,7 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
     skipped.retain(|path, _| !inputs.contains(&real(path)));
     let mut bad: Vec<BadInput> = bad.into_values().collect();
     bad.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
-    Ok(Found { files, unread: Unread::of(others.into_values()).with_ours(skipped, chosen), bad })
+    Ok(Found { files, unread: Unread::of(others.into_values()).with_ours(skipped, chosen), bad, ..Found::default() })
 }
 
 /// Returns the files and folders that you specified, with links resolved. A link that leads into one of them does not lead out of the
@@ -182,9 +189,12 @@ pub fn sort(files: &mut [FoundFile]) {
 }
 
 /// Returns an absolute path without resolving links. Records contain absolute paths because they may be read from a different working
-/// directory.
+/// directory. The address of an object stays as it is.
 pub fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+    match path.to_str().and_then(Address::of) {
+        Some(_) => path.to_path_buf(),
+        None => std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()),
+    }
 }
 
 /// Returns the path of an input in a folder.

@@ -19,26 +19,64 @@ use dupsift_core::hash::hash128;
 use dupsift_core::number::{counted, counted_as};
 use dupsift_core::safe_fs::private;
 use dupsift_publish::work_files::OBJECT;
-use dupsift_publish::{Ours, WorkFolder};
-use dupsift_remote::address::Address;
-use dupsift_remote::{Object, Store, Traffic};
+use dupsift_publish::{Ours, TemporaryFolder, WorkFolder};
+use dupsift_remote::address::{self, Address};
+use dupsift_remote::{Access, Object, Store, Traffic};
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The local copy of an object. The path of the file is the object's address, which names it in messages and records.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Staged {
     /// The path of the copy.
     pub(crate) copy: PathBuf,
+    /// The folder of the copy, if it is removed when the last file in it is no longer needed.
+    _folder: Option<Arc<TemporaryFolder>>,
     /// The ETag of the object.
     pub etag: Option<String>,
     /// The version of the object, if the store reports versions.
     pub version: Option<String>,
+}
+
+/// Counts what was downloaded for a run.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Downloads {
+    /// The number of objects in the corpus.
+    pub objects: u64,
+    /// The number of objects that an earlier run had downloaded completely.
+    pub reused: u64,
+    /// The number of bytes received.
+    pub bytes: u64,
+    /// The number of requests, including those for lists and those that failed.
+    pub requests: u64,
+    /// The number of requests that were repeated because an earlier one failed.
+    pub retries: u64,
+    /// The time that the downloads took, in seconds.
+    pub seconds: f64,
+}
+
+/// The folder for the copies.
+pub enum CopyFolder {
+    /// The temporary folder of an output. Copies stay in it until the output is complete.
+    OfOutput(WorkFolder),
+    /// A folder that is removed when the last file in it is no longer needed.
+    Alone(Arc<TemporaryFolder>),
+}
+
+impl CopyFolder {
+    fn path(&self) -> &Path {
+        match self {
+            CopyFolder::OfOutput(work) => work.path(),
+            CopyFolder::Alone(folder) => folder.path(),
+        }
+    }
 }
 
 /// An object that is read.
@@ -53,7 +91,9 @@ struct Chosen {
 }
 
 /// The objects of a corpus, as they were listed.
+#[derive(Default)]
 pub struct Objects {
+    /// The stores, each with the address of its root.
     stores: Vec<(String, Box<dyn Store>)>,
     chosen: BTreeMap<String, Chosen>,
     others: BTreeMap<String, Other>,
@@ -67,26 +107,62 @@ impl Objects {
     /// # Errors
     /// Returns [`Error::Missing`] if there is no object at an address, [`Error::Usage`] if none of its objects can be read, and an error if
     /// a list cannot be read completely.
-    pub fn list(inputs: &[String], taking: Taking) -> Result<Option<Objects>> {
-        let mut objects =
-            Objects { stores: Vec::new(), chosen: BTreeMap::new(), others: BTreeMap::new(), ours: BTreeMap::new() };
+    pub fn list(inputs: &[String], taking: Taking, access: &Access) -> Result<Option<Objects>> {
+        let mut objects = Objects::default();
         for input in inputs {
             if let Some(address) = Address::of(input) {
-                objects.add(input, &address, inputs.len() > 1, taking)?;
+                objects.add(input, &address, inputs.len() > 1, taking, access)?;
             }
         }
         Ok(Some(objects).filter(|objects| !objects.stores.is_empty()))
     }
 
+    /// Returns objects that an earlier run read, as it listed them. Nothing is listed again, so an object that has changed cannot be copied.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if an address cannot be read, or if the environment is incomplete.
+    pub fn recorded(
+        recorded: impl IntoIterator<Item = (Object, String)>,
+        taking: Taking,
+        access: &Access,
+    ) -> Result<Objects> {
+        let mut objects = Objects::default();
+        for (object, label) in recorded {
+            address::refuse_unread(&object.address)?;
+            let path = Path::new(&object.address);
+            let (Some(address), Some((format, packing))) =
+                (Address::of(&object.address), formats::of(path, taking.text_files))
+            else {
+                return Err(Error::BadFile { path: path.to_path_buf(), why: "has an unknown file extension".into() });
+            };
+            let store = objects.store(&address, access)?;
+            let object = Object { key: address.key, ..object };
+            let chosen = Chosen { object, store, label, format, packing, is_guess: false };
+            objects.chosen.insert(chosen.object.address.clone(), chosen);
+        }
+        Ok(objects)
+    }
+
+    /// Returns the position of the store of an address.
+    fn store(&mut self, address: &Address, access: &Access) -> Result<usize> {
+        let root = address.with_key("").to_string();
+        let known = self.stores.iter().position(|(known, _)| *known == root);
+        if known.is_none() {
+            self.stores.push((root, dupsift_remote::open(address, access)?));
+        }
+        Ok(known.unwrap_or(self.stores.len() - 1))
+    }
+
     /// Adds the objects of one input.
-    fn add(&mut self, input: &str, address: &Address, is_one_of_several: bool, taking: Taking) -> Result<()> {
-        let at = match self.stores.iter().position(|(bucket, _)| *bucket == address.bucket) {
-            Some(at) => at,
-            None => {
-                self.stores.push((address.bucket.clone(), dupsift_remote::open(address)?));
-                self.stores.len() - 1
-            }
-        };
+    fn add(
+        &mut self,
+        input: &str,
+        address: &Address,
+        is_one_of_several: bool,
+        taking: Taking,
+        access: &Access,
+    ) -> Result<()> {
+        let at = self.store(address, access)?;
         let listed = listed(&*self.stores[at].1, address)?;
         if listed.objects.is_empty() && listed.ours.is_empty() {
             let said =
@@ -124,21 +200,23 @@ impl Objects {
         format!("{}, {}", counted(self.chosen.len() as u64, "object"), ByteSize(bytes))
     }
 
-    /// Copies the objects to the temporary folder of an output, unless they are there already. Objects that cannot be copied are returned
-    /// as bad inputs.
+    /// Copies the objects to a folder, unless they are there already. Objects that cannot be copied are returned as bad inputs.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if a copy cannot be written.
-    pub fn stage(self, work: &WorkFolder, taking: Taking) -> Result<Found> {
+    pub fn stage(self, to: CopyFolder, taking: Taking) -> Result<Found> {
         let size = self.size();
         let Objects { stores, chosen, others, ours } = self;
         let chosen: Vec<Chosen> = chosen.into_values().collect();
-        let names: BTreeSet<String> = chosen.iter().filter(|chosen| is_pinned(&chosen.object)).map(name).collect();
-        work.keep_objects(|name| names.contains(name))?;
-        // From now on, complete copies stay until the run is done, so that they need not be fetched again.
-        work.keep();
+        if let CopyFolder::OfOutput(work) = &to {
+            let names: BTreeSet<String> = chosen.iter().filter(|chosen| is_pinned(&chosen.object)).map(name).collect();
+            work.keep_objects(|name| names.contains(name))?;
+            // From now on, complete copies stay until the run is done, so that they need not be fetched again.
+            work.keep();
+        }
+        let folder = to.path();
         let is_there = |chosen: &&Chosen| {
-            let there = work.path().join(name(chosen)).symlink_metadata();
+            let there = folder.join(name(chosen)).symlink_metadata();
             there.is_ok_and(|there| there.is_file() && there.len() == chosen.object.bytes)
         };
         let (there, wanted): (Vec<&Chosen>, Vec<&Chosen>) = chosen.iter().partition(is_there);
@@ -148,7 +226,7 @@ impl Objects {
         let (started, failed) = (Instant::now(), RefCell::new(BTreeMap::new()));
         for (at, (_, store)) in stores.iter().enumerate() {
             let of_store: Vec<&Chosen> = wanted.iter().filter(|chosen| chosen.store == at).copied().collect();
-            fetch(&**store, &of_store, work, &failed)?;
+            fetch(&**store, &of_store, folder, &failed)?;
         }
         let mut all = Traffic::default();
         for (_, store) in &stores {
@@ -156,16 +234,23 @@ impl Objects {
             all =
                 Traffic { requests: all.requests + requests, retries: all.retries + retries, bytes: all.bytes + bytes };
         }
+        let seconds = started.elapsed().as_secs_f64();
         tracing::info!(
-            "{} downloaded in {:.1} s ({}, {})",
+            "{} downloaded in {seconds:.1} s ({}, {})",
             ByteSize(all.bytes),
-            started.elapsed().as_secs_f64(),
             counted(all.requests, "request"),
             counted_as(all.retries, "retry|retries")
         );
-        let (mut failed, mut found) = (failed.into_inner(), Found::default());
+        let Traffic { requests, retries, bytes } = all;
+        let (objects, reused) = (chosen.len() as u64, there.len() as u64);
+        let downloads = Downloads { objects, reused, bytes, requests, retries, seconds };
+        let (mut failed, mut found) = (failed.into_inner(), Found { downloads: Some(downloads), ..Found::default() });
+        let alone = match &to {
+            CopyFolder::OfOutput(_) => None,
+            CopyFolder::Alone(folder) => Some(folder.clone()),
+        };
         for chosen in chosen {
-            let copy = work.path().join(name(&chosen));
+            let copy = folder.join(name(&chosen));
             let Chosen { object, label, format, packing, is_guess, .. } = chosen;
             let path = PathBuf::from(&object.address);
             if let Some(why) = failed.remove(&object.address) {
@@ -181,12 +266,15 @@ impl Objects {
                 is_guess,
                 bytes: object.bytes,
                 partitions: hive::partitions(&label),
-                staged: Some(Staged { copy, etag: object.etag, version: object.version }),
+                staged: Some(Staged { copy, _folder: alone.clone(), etag: object.etag, version: object.version }),
                 label,
             });
         }
         sort(&mut found.files);
         found.unread = Unread::of(others.into_values()).with_ours(ours, BTreeMap::new());
+        if let CopyFolder::OfOutput(work) = to {
+            found.work = Some(work);
+        }
         Ok(found)
     }
 }
@@ -195,11 +283,11 @@ impl Objects {
 fn fetch(
     store: &dyn Store,
     wanted: &[&Chosen],
-    work: &WorkFolder,
+    folder: &Path,
     failed: &RefCell<BTreeMap<String, String>>,
 ) -> Result<()> {
     let objects: Vec<Object> = wanted.iter().map(|chosen| chosen.object.clone()).collect();
-    let half = |at: usize| work.path().join(name(wanted[at]) + ".half");
+    let half = |at: usize| folder.join(name(wanted[at]) + ".half");
     let create = |at: usize| {
         let path = half(at);
         let file = private::create(&path).map_err(Error::io("create", &path))?;

@@ -189,9 +189,9 @@ fn apply_in(
             Some(work) => Stage::begin_added(work, &folders(asked.corpus), asked.overwrite)?,
             None => Stage::begin(out, asked.overwrite, None)?,
         };
-        stage.reads(session.source.files.iter().map(|file| &*file.path).chain([&*finished.dir().join("run.json")]));
+        stage.reads(session.source.local_paths().chain([&*finished.dir().join("run.json")]));
         if asked.overwrite {
-            stage.spares(session.source.files.iter().map(|file| &*file.path))?;
+            stage.spares(session.source.local_paths())?;
         }
         let corpus = match &pairs {
             Some(pairs) => with_documents(session, finished, &stage, pairs, is_other)?,

@@ -30,7 +30,7 @@ use dupsift_engine::job::{InputReport, RunReport};
 use dupsift_engine::options::{Kind, OPTIONS, RunOptions, Settings, options_again};
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::content_hashes;
-use dupsift_engine::reading::inputs::{Inputs, look_into};
+use dupsift_engine::reading::inputs::{Inputs, find_recorded, look_into};
 use dupsift_engine::reading::losses::CORPUS;
 use dupsift_engine::reading::sample::{Sample, taking_part};
 use dupsift_engine::session::Session;
@@ -38,6 +38,8 @@ use dupsift_incremental::{Again, place_of};
 use dupsift_index::IndexReport;
 use dupsift_input::{FoundFile, InputFile, Source, TableReader, find_all, searched};
 use dupsift_publish::{DASH, FRAME, HELD, SUCCESS, leads_out};
+use dupsift_remote::Object;
+use dupsift_remote::address::Address;
 use dupsift_tables::{
     CLUSTER_COLUMNS, Clustered, ListedPair, PAIR_COLUMNS, PAIR_FACT_COLUMNS, PairFound, REJECTED_FOR_COLUMNS,
     REMOVAL_COLUMNS, RejectReason, RemovalFound, clustered, listed_pairs, pairs_found, rejected_for, removals_found,
@@ -408,6 +410,13 @@ impl Finished {
         work: impl Fn(&Session<'_>, bool) -> Result<T>,
     ) -> Result<T> {
         let is_there = Cell::new(false);
+        // Texts that are here need not be downloaded.
+        if self.moved.is_none()
+            && !objects(&self.report.inputs).is_empty()
+            && let Some((options, inputs)) = self.stored(options, cancel)?
+        {
+            return work_again(&options, &inputs.source, progress, cancel, |session| work(session, true));
+        }
         let of_corpus = self.corpus(options, cancel).and_then(|inputs| {
             work_again(options, &inputs.source, progress, cancel, |session| {
                 self.check_contents(session)?;
@@ -442,18 +451,12 @@ impl Finished {
         if let Some(error) = self.lost_frame() {
             return Err(error);
         }
-        let is_address = |file: &&InputReport| !file.path.starts_with('/') && file.path.contains("://");
-        if let (None, Some(file)) = (&self.moved, self.report.inputs.iter().find(is_address)) {
-            return Err(Error::usage(format!(
-                "the corpus of the run is in a bucket, such as {}, and is not downloaded again; copy it, and pass `input=DIR` with the location of the copy",
-                file.path
-            )));
-        }
         let mut called = self.report.inputs.clone();
         called.iter_mut().for_each(|file| file.path = self.stands(file));
         let run = options.clone();
+        let found = find_recorded(options, objects(&called), cancel).map_err(|error| self.not_there(error))?;
         let inputs = interruptible(cancel, move || {
-            let mut found = find_all(&run.input.paths, run.taking())?;
+            let mut found = found;
             // A file is ignored if it is only assumed to be JSON lines and the run did not read it.
             let was_read = |path: &Path| called.iter().any(|known| Path::new(&known.path) == path);
             found.files.retain(|file| !file.is_guess || was_read(&file.path));
@@ -597,8 +600,11 @@ impl Finished {
     /// Returns [`Error::Usage`] with the first file that differs, or an error if a file cannot be read or the call is interrupted.
     pub fn check_contents(&self, session: &Session<'_>) -> Result<()> {
         let both = || session.source.files.iter().zip(&self.report.inputs).enumerate();
-        let differs =
-            |file: &InputFile, known: &InputReport| known.contents.is_some() && known.stamp != file.seen().to_string();
+        let differs = |file: &InputFile, known: &InputReport| {
+            // An object was downloaded under the ETag or version in the record.
+            let is_pinned = file.staged.is_some() && (known.etag.is_some() || known.version.is_some());
+            known.contents.is_some() && !is_pinned && known.stamp != file.seen().to_string()
+        };
         let differ: BTreeSet<usize> =
             both().filter(|(_, (file, known))| differs(file, known)).map(|(at, _)| at).collect();
         if differ.is_empty() {
@@ -642,6 +648,16 @@ impl Finished {
         };
         Error::Missing { path, said }
     }
+}
+
+/// Returns the objects in stores, each with its name in tables.
+fn objects(inputs: &[InputReport]) -> Vec<(Object, String)> {
+    let is_object = |file: &&InputReport| Address::of(&file.path).is_some();
+    let object = |file: &InputReport| {
+        let InputReport { file: label, path, bytes, etag, version, .. } = file.clone();
+        (Object { address: path, key: String::new(), bytes, etag, version }, label)
+    };
+    inputs.iter().filter(is_object).map(object).collect()
 }
 
 /// Returns the command that wrote a record. The command is recognized by an entry that other records do not contain.

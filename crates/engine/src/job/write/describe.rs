@@ -84,6 +84,7 @@ pub(crate) fn report(
         other_inputs: losses.other_inputs(),
         unread: session.source.unread.by_ending().clone(),
         skipped_folders: session.source.unread.skipped_folders(),
+        downloads: session.source.downloads.clone(),
         documents: documents(session, taken, copies),
         lost_values: taken.lost_values(),
         ids: IdsReport {

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use super::{EVALUATE, MAKING, TEXTS};
 use crate::options::help_groups::INPUT;
-use crate::options::spec::{NONE, OptionSpec, Verb, is};
-use crate::options::value::Kind;
+use crate::options::spec::{Affects, NONE, OptionSpec, Verb, is};
+use crate::options::value::{Kind, Value};
 use dupsift_core::encoding::Encoding;
 use dupsift_input::{Quoting, Separator};
+use dupsift_remote::Storage;
 
 /// Selects the input files and how they are read.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +29,8 @@ pub struct InputOptions {
     pub quotes: Quoting,
     /// The encoding of JSON Lines and `.txt` files.
     pub encoding: Encoding,
+    /// How object stores are reached.
+    pub storage: Storage,
 }
 
 /// The options of this group, in the order of the help.
@@ -60,6 +63,14 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         "Quotation marks in CSV files: double (a field can be quoted, and a quotation mark inside it is doubled) or none (quotation marks are ordinary characters, and every line is a record)")
         .default(is("double"))
         .field(|run, given| Ok(run.input.quotes = Quoting::of(given.text())), |run| Some(run.input.quotes.name().into())),
+    OptionSpec::new(INPUT, MAKING, "storage", "NAME=VALUE,...", Kind::Text(|typed| Storage::parse(typed).map(drop)),
+        "Settings of the object store: endpoint=URL, region=NAME, anonymous=true, allow_http=true, virtual_hosted=true. \
+         By default, the environment variables of the store apply. Credentials are always taken from the environment")
+        .field(
+            |run, given| Ok(run.input.storage = Storage::parse(given.text())?),
+            |run| Some(run.input.storage.to_string()).filter(|storage| !storage.is_empty()).map(Value::from),
+        )
+        .affects(Affects::Output),
     OptionSpec::new(INPUT, EVALUATE, "truth-quotes", "QUOTES", Kind::Choice(Quoting::ALL),
         "Quotation marks in CSV files with labels: double or none, like `quotes` in `dupsift run`")
         .default(is("double")),
