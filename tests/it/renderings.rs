@@ -245,7 +245,7 @@ fn removals_have_the_same_doubt_everywhere() {
     assert!(review.removed.sample.is_sorted_by(|a, b| a.doubt >= b.doubt));
     // Each removal is in one group of each facet.
     let names: Vec<&str> = review.facets.iter().map(|facet| facet.name.as_str()).collect();
-    assert_eq!(names, ["file", "script", "length", "similarity"]);
+    assert_eq!(names, ["file", "source", "script", "length", "similarity"]);
     assert!(review.facets.iter().all(|facet| facet.of.len() == review.removed.sample.len()));
     assert!(page.len() < 3 << 20, "{} bytes", page.len());
 }

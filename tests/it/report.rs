@@ -26,7 +26,8 @@ fn assert_well_formed(page: &str) {
     let (before, rest) = page.split_once("<script>").expect("a script");
     let (script, after) = rest.split_once("</script>").expect("an end of it");
     assert!(!after.contains("<script"), "another script");
-    assert_eq!(script, include_str!("../../src/report/page/sort.js"));
+    let own = concat!(include_str!("../../src/report/page/sort.js"), include_str!("../../src/report/page/judge.js"));
+    assert_eq!(script, own);
     for part in before.split('<').skip(1).chain(after.split('<').skip(1)) {
         let Some((tag, _)) = part.split_once('>') else { panic!("no end of {part:?}") };
         let name = tag.split([' ', '\n']).next().unwrap();
