@@ -121,6 +121,7 @@ mod tests {
                     Kind::Choice(words) => format!("'{}'", words[0].0),
                     Kind::Texts => "['a', 'b']".to_string(),
                     Kind::Text(_) if option.name == "preset" => "'broad'".to_string(),
+                    _ if option.name == "storage" => "'region=x'".to_string(),
                     _ => format!("'{}'", default.unwrap_or("x")),
                 };
                 let read = parse(verb, "a.toml", &format!("{} = {value}\n", option.name));

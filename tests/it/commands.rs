@@ -26,6 +26,8 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("spark-submit", "takes Spark: `make python-spark`"),
     ("make spark CORPUS=data-samples/docs", "takes the wheel and Spark: `make python-spark`"),
     ("cp dupsift-*.whl dupsift.zip", "takes the wheel: `make python-spark`"),
+    ("make dedup CORPUS=s3:", "takes a bucket: the tests in `remote.rs`"),
+    ("dupsift run s3:", "takes a bucket: the tests in `remote.rs`"),
     ("make lab", "measures for minutes; most corpora are not in the repository"),
 ];
 
@@ -100,6 +102,8 @@ const BEFORE: &[(&str, &str, &str)] = &[
         "page=Microsoft.PowerShell.Core/About/about_Line_Editing && \
          printf 'id_a,id_b,label\\npsdocs:5.1/%s,psdocs:7.6/%s,y\\n' $page $page >labels.csv",
     ),
+    // The labels that a reader exports from the page.
+    ("docs/report.md", "dupsift evaluate OUT", "printf 'id_a,id_b,label\\nlibrary-1,library-2,1\\n' >labels.csv"),
     // The documents to forget.
     (
         "docs/incremental.md",

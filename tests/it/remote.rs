@@ -111,7 +111,8 @@ impl Store {
 fn content(out: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = files_below(out).into_iter().map(|path| (path.strip_prefix(out).unwrap().to_owned(), path));
     let files = files.filter(|(name, _)| {
-        !["run.json", "report.html", "applied.json", "comparison.json"].contains(&&*name.to_string_lossy())
+        let name = name.file_name().unwrap_or_default();
+        !["run.json", "report.html", "applied.json", "comparison.json"].iter().any(|record| name == *record)
     });
     files.map(|(name, path)| (name, fs::read(path).unwrap())).collect()
 }

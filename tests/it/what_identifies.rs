@@ -65,7 +65,7 @@ fn kinds() -> Vec<Kind> {
 /// Returns two batches: the second one has the last text of each kind, and the first one has the other texts, among texts in no pair.
 pub(crate) fn batches() -> [Vec<Doc>; 2] {
     let doc = |id: String, text: String| Doc { id, text, title: None };
-    let mut first: Vec<Doc> = (0..330).map(|at| doc(format!("other-{at}"), body(100 + at, 4))).collect();
+    let mut first: Vec<Doc> = (0..330).map(|at| doc(format!("other-{at}"), body(100 + at, 50))).collect();
     let mut second = Vec::new();
     for (kind, mut texts, _) in kinds() {
         second.push(doc(format!("{kind}-last"), texts.pop().unwrap()));

@@ -85,12 +85,16 @@ impl ObjectStores {
         let path = self.checked_path(folder.trim_end_matches('/'))?;
         let all = self.lists.list(Some(&path)).try_collect::<Vec<_>>().await;
         let all = all.map_err(|error| self.failed(folder, &error))?;
-        Ok(all.into_iter().map(|there| self.object(&there.location.to_string(), there)).collect())
+        let object = |there: ObjectMeta| {
+            let key = there.location.to_string();
+            self.object(&key, there)
+        };
+        Ok(all.into_iter().map(object).collect())
     }
 
     async fn get_from(&self, object: &Object, from: u64) -> std::result::Result<Reply, Refusal> {
         let path = self.path(&object.key).map_err(|_| Refusal::Final("its name is not a valid key".to_owned()))?;
-        let range = (from > 0).then(|| GetRange::Bounded(from..object.bytes));
+        let range = (from > 0).then_some(GetRange::Bounded(from..object.bytes));
         // A weak ETag never matches; it is compared with that of the reply.
         let if_match = object.etag.clone().filter(|etag| !etag.starts_with("W/"));
         let version = object.version.clone();

@@ -99,6 +99,7 @@ pub(crate) fn another(option: &'static super::OptionSpec, words: &Path) -> Value
         (_, "preset") => "strict".into(),
         (_, "encoding") => "gbk".into(),
         (_, "separator") => ";".into(),
+        (_, "storage") => "region=x".into(),
         (_, "tokenizer") => "bigram".into(),
         (_, "purify") => "visible".into(),
         (_, "keep") => "score desc".into(),
@@ -177,7 +178,11 @@ mod tests {
         let words = folder.path().join("words.txt");
         std::fs::write(&words, "词语 3\n").unwrap();
         // Mutually exclusive options are tested in separate runs.
-        for left_out in [["preset", "html-column", "text-lines"], ["algorithms", "text-column", "whole-files"]] {
+        for left_out in [
+            &["preset", "html-column", "text-lines", "keep-per"][..],
+            &["algorithms", "text-column", "whole-files", "keep-per"],
+            &["preset", "html-column", "text-lines", "cut", "cut-at", "cut-min-chars", "cut-copies", "cut-first"],
+        ] {
             let mut settings = Settings::default();
             let of_run = || OPTIONS.iter().filter(|option| option.field.is_some() && !left_out.contains(&option.name));
             for option in of_run() {

@@ -104,7 +104,7 @@ pub fn find_inputs(options: &RunOptions, cancel: &AtomicBool, writes: Writes) ->
             Writes::Nothing => Ok(None),
             Writes::Input | Writes::Texts => {
                 let work = WorkFolder::take(&options.output.folder, options.resources.work.as_deref())?;
-                Ok(Some(CopyFolder::OfOutput(work)))
+                Ok(Some(CopyFolder::OfOutput(Box::new(work))))
             }
         };
         found(&options, copies, &access(&options, stop))

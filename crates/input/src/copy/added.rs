@@ -13,6 +13,9 @@ pub struct Added<'a> {
     pub list: Option<AddedList<'a>>,
 }
 
+/// Calls a function with each id of a row.
+pub(crate) type EachId<'a> = dyn Fn(u64, &mut dyn FnMut(IdRef<'_>)) + 'a;
+
 /// A column whose values are lists of ids.
 #[derive(Clone, Copy)]
 pub struct AddedList<'a> {
@@ -21,7 +24,7 @@ pub struct AddedList<'a> {
     /// The type of the ids.
     pub kind: IdType,
     /// Calls a function with each id of a row, in order.
-    pub each: &'a dyn Fn(u64, &mut dyn FnMut(IdRef<'_>)),
+    pub each: &'a EachId<'a>,
 }
 
 impl Added<'_> {

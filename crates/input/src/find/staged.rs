@@ -65,7 +65,7 @@ pub struct Downloads {
 /// The folder for the copies.
 pub enum CopyFolder {
     /// The temporary folder of an output. Copies stay in it until the output is complete.
-    OfOutput(WorkFolder),
+    OfOutput(Box<WorkFolder>),
     /// A folder that is removed when the last file in it is no longer needed.
     Alone(Arc<TemporaryFolder>),
 }
@@ -273,7 +273,7 @@ impl Objects {
         sort(&mut found.files);
         found.unread = Unread::of(others.into_values()).with_ours(ours, BTreeMap::new());
         if let CopyFolder::OfOutput(work) = to {
-            found.work = Some(work);
+            found.work = Some(*work);
         }
         Ok(found)
     }

@@ -193,12 +193,15 @@ impl Copy<'_> {
             });
             if values.len() == begin {
                 // An empty list.
-                (repeated.push(0), defined.push(0));
+                repeated.push(0);
+                defined.push(0);
             }
             if defined.len() >= ADDED_ROWS || chosen.peek().is_none() {
                 self.go_on()?;
                 column.typed::<T>().write_batch(&values, Some(&defined), Some(&repeated))?;
-                (values.clear(), defined.clear(), repeated.clear());
+                values.clear();
+                defined.clear();
+                repeated.clear();
             }
         }
         column.close()
