@@ -11,7 +11,6 @@ class DedupOptions(TypedDict, total=False):
     """The keywords of ``dedup``."""
 
     follow_links: bool
-    storage: str | Mapping[str, str | bool]
     html_column: str
     title_column: str
     keywords_column: str

@@ -83,7 +83,7 @@ def run(
 
 
 # Options of a run that do not apply to frames, or that are arguments of ``dedup``.
-NOT_OF_FRAMES = ("out", "text_column", "id_column", "whole_files", "text_lines", "encoding", "separator", "quotes", "resume", "checkpoint")
+NOT_OF_FRAMES = ("out", "text_column", "id_column", "whole_files", "text_lines", "encoding", "separator", "quotes", "storage", "resume", "checkpoint")
 
 
 @with_keywords("run", but=NOT_OF_FRAMES)

@@ -178,11 +178,26 @@ mod tests {
         let words = folder.path().join("words.txt");
         std::fs::write(&words, "词语 3\n").unwrap();
         // Mutually exclusive options are tested in separate runs.
-        for left_out in [
-            &["preset", "html-column", "text-lines", "keep-per"][..],
-            &["algorithms", "text-column", "whole-files", "keep-per"],
-            &["preset", "html-column", "text-lines", "cut", "cut-at", "cut-min-chars", "cut-copies", "cut-first"],
-        ] {
+        for left_out in
+            [
+                &["preset", "html-column", "text-lines", "keep-per"][..],
+                &["algorithms", "text-column", "whole-files", "keep-per"],
+                &[
+                    &[
+                        "preset",
+                        "html-column",
+                        "text-lines",
+                        "cut",
+                        "cut-at",
+                        "cut-min-chars",
+                        "cut-copies",
+                        "cut-first",
+                    ][..],
+                    &["index", "batch", "reference", "planned-documents"],
+                ]
+                .concat(),
+            ]
+        {
             let mut settings = Settings::default();
             let of_run = || OPTIONS.iter().filter(|option| option.field.is_some() && !left_out.contains(&option.name));
             for option in of_run() {
