@@ -156,7 +156,6 @@ class Spark(Case):
         for options in [
             {"count_copies": False, "keep": "year desc,length asc", "decide": "all", "max_group": 5},
             {"remove_if": "pair", "chain": "remove", "decide": "at-least:2", "source_column": "year", "max_removed_share": 1.0},
-            {"keep_per": "year", "remove_if": "pair"},
         ]:
             with self.subTest(options):
                 result = self.check(files, task_bytes=12_000, algorithms=recipe, no_report=True, **options)
