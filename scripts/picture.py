@@ -12,7 +12,6 @@ characters, so that the picture stays small. It requires the same programs and p
 """
 
 import argparse
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from pathlib import Path
 
 import packages  # noqa: F401
 
-from test_browser import browser
+from test_browser import browser, installed
 
 WIDTH = 960
 # Pixels of the picture per pixel of the page, for screens with a high resolution.
@@ -28,7 +27,7 @@ SCALE = 1.25
 PAIR = 450
 CROP = """
 const [long] = arguments;
-const cards = Array.from(document.querySelectorAll('details[data-a]')).filter((one) => {
+const cards = Array.from(document.querySelectorAll('details[data-ids]')).filter((one) => {
   const difference = one.querySelector('.diff');
   const changed = (row) => row.querySelector('.a del') && row.querySelector('.b ins');
   return difference && Array.from(difference.querySelectorAll('.both')).some(changed) && !difference.textContent.includes('not shown') && /^[\\x20-\\x7e\\s…]*$/.test(difference.textContent);
@@ -52,10 +51,7 @@ def main() -> int:
     parser.add_argument("picture", type=Path, help="the PNG file to write")
     parser.add_argument("--dupsift", required=True, type=Path, help="the program")
     arguments = parser.parse_args()
-    programs = {name: shutil.which(name) for name in ["chromium", "chromedriver"]}
-    missing = [name for name, found in programs.items() if not found]
-    if missing:
-        sys.exit(f"{' and '.join(missing)}: not in PATH; Debian has them as chromium and chromium-driver")
+    programs = installed()
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         subprocess.run([arguments.dupsift, "run", arguments.corpus, "--out", out, "--quiet"], check=True)

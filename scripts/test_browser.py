@@ -119,6 +119,15 @@ return wrong;
 NO_STORE = "Object.defineProperty(window, 'localStorage', {get() { throw new Error('no store'); }});"
 
 
+def installed() -> dict[str, str]:
+    """Returns the paths of Chromium and its driver; exits if one is missing."""
+    programs = {name: shutil.which(name) for name in ["chromium", "chromedriver"]}
+    missing = [name for name, found in programs.items() if not found]
+    if missing:
+        sys.exit(f"{' and '.join(missing)}: not in PATH; Debian has them as chromium and chromium-driver")
+    return {name: found for name, found in programs.items() if found}
+
+
 def browser(chromium: str, driver: str, profile: str) -> webdriver.Chrome:
     options = Options()
     options.binary_location = chromium
@@ -285,10 +294,7 @@ def main() -> int:
     parser.add_argument("--shots", type=Path, help="a folder for screenshots at both widths, light and dark")
     parser.add_argument("--page", type=Path, action="append", default=[], help="another page to test as it is")
     arguments = parser.parse_args()
-    programs = {name: shutil.which(name) for name in ["chromium", "chromedriver"]}
-    missing = [name for name, found in programs.items() if not found]
-    if missing:
-        sys.exit(f"{' and '.join(missing)}: not in PATH; Debian has them as chromium and chromium-driver")
+    programs = installed()
     with tempfile.TemporaryDirectory() as folder:
         outs = {}
         for verb, more in [("run", []), ("compare", ["--algorithms", "balanced,minhash,simhash", "--judge-sample", "200"])]:

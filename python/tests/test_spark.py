@@ -155,6 +155,7 @@ class Spark(Case):
         recipe = "exact,minhash:bands=20,rows=3,margin=0.05,tf,simhash:distance=12,min_features=3,versions,lsi,repeats,near_page"
         for options in [
             {"count_copies": False, "keep": "year desc,length asc", "decide": "all", "max_group": 5},
+            {"keep_per": "year", "remove_if": "pair", "max_template_share": 1.0},
             {"remove_if": "pair", "chain": "remove", "decide": "at-least:2", "source_column": "year", "max_removed_share": 1.0},
         ]:
             with self.subTest(options):

@@ -70,7 +70,7 @@ pub struct RunReport {
     /// The folders inside the inputs that were skipped because dupsift wrote them. The value describes the contents of the folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
-    /// What was downloaded from object stores before the first pass.
+    /// The downloads from object stores before the first pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub downloads: Option<Downloads>,
     /// The numbers of used documents, rejected rows and copies.

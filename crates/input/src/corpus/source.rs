@@ -99,7 +99,7 @@ pub struct Source {
     pub notes: Vec<String>,
     /// The input files that are not read.
     pub unread: Unread,
-    /// What was downloaded from stores.
+    /// The downloads from object stores.
     pub downloads: Option<Downloads>,
     pub(crate) columns: Columns,
     /// The columns for files whose text is combined from several columns.

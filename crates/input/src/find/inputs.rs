@@ -55,7 +55,7 @@ pub struct Found {
     pub bad: Vec<BadInput>,
     /// The temporary folder of the output, if it contains copies of inputs.
     pub work: Option<WorkFolder>,
-    /// What was downloaded from stores.
+    /// The downloads from object stores.
     pub downloads: Option<Downloads>,
 }
 

@@ -139,7 +139,7 @@ impl<'c> ClusterColumns<'c> {
 
 /// Holds the documents that were removed in favor of each document.
 struct Replaced {
-    /// For each document, the position of the first document that it replaces in `docs`, and at the end, the number of all of them.
+    /// The position in `docs` of the first document that each document replaces, and at the end the length of `docs`.
     starts: Numbers,
     docs: Numbers,
 }
