@@ -5,6 +5,7 @@
 
 use dupsift_text::side_by_side::{dice, first_characters, lines, sorted_words, words};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::borrow::Cow;
 
 /// The maximum number of characters of each text that are compared.
 pub(crate) const MOST_CHARACTERS: usize = 200_000;
@@ -55,9 +56,7 @@ pub(crate) struct Difference {
 pub(crate) fn difference(a: &str, b: &str) -> Difference {
     let ((a, a_cut), (b, b_cut)) = (compared_lines(a), compared_lines(b));
     let mut found = Vec::new();
-    // A sentence is the same wherever its lines end.
-    let key = |line: &&str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let keys = [&a, &b].map(|lines| lines.iter().map(key).collect::<Vec<_>>());
+    let keys = [&a, &b].map(|lines| lines.iter().map(|line| on_one_line(line)).collect::<Vec<_>>());
     for op in capture_diff_slices(Algorithm::Myers, &keys[0], &keys[1]) {
         let (old, new) = (&a[op.old_range()], &b[op.new_range()]);
         match op {
@@ -133,6 +132,9 @@ fn changed(a: &str, b: &str) -> Line {
     }
     let (mut left, mut right) = (Vec::new(), Vec::new());
     let keys = [&old, &new].map(|words| words.iter().map(|word| same_space(word)).collect::<Vec<_>>());
+    if keys[0] == keys[1] {
+        return Line::Equal(flat(a));
+    }
     for op in capture_diff_slices(Algorithm::Myers, &keys[0], &keys[1]) {
         let equal = matches!(op, DiffOp::Equal { .. });
         push(&mut left, &old[op.old_range()], !equal);
@@ -146,9 +148,14 @@ fn flat(line: &str) -> String {
     line.replace("\r\n", " ").replace('\n', " ")
 }
 
+/// Returns a sentence as it reads on one line: it is the same sentence wherever its lines end.
+fn on_one_line(line: &str) -> Cow<'_, str> {
+    if line.contains('\n') { line.split_whitespace().collect::<Vec<_>>().join(" ").into() } else { line.into() }
+}
+
 /// Returns a word, or one space for white space of any kind: where lines end makes no difference.
 fn same_space(word: &str) -> &str {
-    if word.trim().is_empty() { " " } else { word }
+    if word.starts_with(char::is_whitespace) && word.trim().is_empty() { " " } else { word }
 }
 
 fn push(pieces: &mut Vec<Piece>, words: &[&str], changed: bool) {
@@ -206,6 +213,7 @@ mod tests {
                 &format!("~ {same} [last] one. | {same} [first] one."),
             ]
         );
+        assert_eq!(shown("one  two\tthree", "one two three"), ["= one  two\tthree"]);
         // Items of a list and headings stay lines of their own.
         let list = format!("{0}\n- {0}\n2) {0}\n# A heading\n{0}:\n{0}", "word ".repeat(12).trim());
         assert_eq!(shown(&list, &list).len(), 6);
