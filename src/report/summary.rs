@@ -398,7 +398,7 @@ fn relations(one: &AlgorithmReport) -> Vec<String> {
     if let Some(told) = one.relations.filter(|told| told.other_titles > 0) {
         let pairs = counted(told.other_titles, "pair");
         remarks.push(format!(
-            "{label}: in {pairs}, both documents were kept because their titles refer to different things (other_title in pairs/)"
+            "{label}: in {pairs}, both documents were kept because their titles, code or labels refer to different things (other_title in pairs/)"
         ));
     }
     if let Some(told) = one.relations.filter(|told| told.cut_short > 0) {

@@ -65,7 +65,7 @@ pub struct PairColumns {
     pub why: StringArray,
     /// The similarity of the next-best partner of either document.
     pub next_best: Float32Array,
-    /// Whether the titles refer to different things. In this case, neither document is removed in favor of the other.
+    /// Whether the titles, code or labels refer to different things. In this case, neither document is removed in favor of the other.
     pub other_title: BooleanArray,
 }
 

@@ -173,8 +173,11 @@ fn relation(pair: &PairRelation, asks_titles: bool) -> String {
         "contained" => "one text contained in the other",
         _ => "pages with the same template but different facts; both are kept",
     };
-    let titles =
-        if pair.other_title && asks_titles { "; their titles refer to different things, so both are kept" } else { "" };
+    let titles = if pair.other_title && asks_titles {
+        "; their titles, code or labels refer to different things, so both are kept"
+    } else {
+        ""
+    };
     format!("{what} ({}){titles}", pair.why)
 }
 

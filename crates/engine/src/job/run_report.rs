@@ -565,7 +565,7 @@ pub struct RelationsReport {
     /// The number of pairs whose next-best search ended early because too many documents are similar to both documents of the pair. The
     /// best document found before the end counts as the next best.
     pub cut_short: u64,
-    /// The number of `version` and `contained` pairs in which both documents are kept because their titles refer to different things.
+    /// The number of `version` and `contained` pairs in which both documents are kept because their titles, code or labels refer to different things.
     pub other_titles: u64,
 }
 

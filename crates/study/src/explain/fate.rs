@@ -20,7 +20,7 @@ pub(crate) fn stay(decide: &Decide, remove_if: RemoveIf, algorithms: &[Explained
     };
     match () {
         () if asked().filter(decides).count() >= needed => None,
-        () if asked().any(|one| other_title(&one)) => Some("the titles differ"),
+        () if asked().any(|one| other_title(&one)) => Some("the titles, code or labels differ"),
         () if asked().any(|one| one.verdict == Verdict::Template) => Some("same template"),
         () if algorithms.iter().any(|one| is_pair(&one)) => Some("the pair does not decide"),
         () => Some("no pair"),

@@ -106,7 +106,7 @@ impl Lister<'_> {
 /// Returns how certain it is that one document of a pair replaces the other, which has these shares in it.
 fn certain(pair: &ListedPair, shares: Option<[f32; 2]>) -> f32 {
     let [contained, numbers] = shares.unwrap_or([pair.similarity, 1.0]);
-    // Documents with the same template state different things, as different titles do.
+    // Documents with the same template are about different things, as those with different titles are.
     let other_title = pair.other_title || pair.template;
     certainty(Facts { contained, numbers, other_title, others_as_near: false, chain: false })
 }
@@ -128,7 +128,7 @@ fn why(pair: &ListedPair, bounds: Option<Bounds>) -> &'static str {
     };
     match bounds {
         _ if pair.template => "same template",
-        Some(_) if pair.other_title => "different titles",
+        Some(_) if pair.other_title => "different subjects",
         Some(bounds) => stays(bounds),
         None => "not compared",
     }

@@ -17,7 +17,7 @@ pub struct PairRelation {
     pub relation: String,
     /// The reason for the relation.
     pub why: String,
-    /// Whether the titles name different things.
+    /// Whether the titles, code or labels name different things.
     pub other_title: bool,
     /// Whether another document is about as similar.
     pub others_as_near: bool,

@@ -33,7 +33,7 @@ pub struct RemovalSample {
     pub reason: &'static str,
     /// The doubt, from 0 to 1; docs/report.md describes the score.
     pub doubt: f32,
-    /// Whether the titles refer to different things.
+    /// Whether the titles, code or labels refer to different things.
     pub other_title: bool,
     /// Whether another document is about as similar.
     pub others_as_near: bool,

@@ -20,7 +20,7 @@ pub struct ListedPair {
     pub copy: bool,
     /// Whether the two documents share only a template.
     pub template: bool,
-    /// Whether the titles refer to different things.
+    /// Whether the titles, code or labels refer to different things.
     pub other_title: bool,
     /// The similarity of the next best match of either document, if computed.
     pub next_best: Option<f32>,

@@ -21,7 +21,7 @@ pub struct FoundPair {
     pub why: Option<String>,
     /// The similarity of the next-best partner; see [`PairColumns::next_best`](crate::pair::PairColumns::next_best).
     pub next_best: Option<f32>,
-    /// Whether the titles refer to different things; see [`PairColumns::other_title`](crate::pair::PairColumns::other_title).
+    /// Whether the titles, code or labels refer to different things; see [`PairColumns::other_title`](crate::pair::PairColumns::other_title).
     pub other_title: bool,
 }
 
