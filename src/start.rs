@@ -24,7 +24,7 @@ pub fn start(
     let inputs = match cluster {
         // The other machines read the inputs themselves.
         Some(_) => reading::look(options, cancel)?,
-        None => reading::look_and_write(options, cancel, Writes::Texts)?,
+        None => reading::look_and_write(options, progress, cancel, Writes::Texts)?,
     };
     if cluster.is_none() && progress.is_shown() {
         progress.follow(estimate(options, &inputs)?.legs);
@@ -83,7 +83,7 @@ pub fn start_sample(options: &RunOptions, progress: &Progress, cancel: &AtomicBo
     sampled.output.keep_texts = false;
     sampled.output.report = false;
     job::check(&sampled)?;
-    let inputs = reading::take_in(&sampled, cancel, Writes::Texts)?;
+    let inputs = reading::take_in(&sampled, progress, cancel, Writes::Texts)?;
     progress.follow(estimate(&sampled, &inputs)?.legs);
     start_with(&sampled, inputs, None, progress, cancel)
 }

@@ -37,7 +37,10 @@ KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr
 READ_FROM_PYTHON = """
 import sys, dupsift
 address, out, endpoint = sys.argv[1:]
-dupsift.run(address, out, algorithms="exact,minhash", storage={"endpoint": endpoint, "region": "us-east-1", "allow_http": True})
+seen = {}
+storage = {"endpoint": endpoint, "region": "us-east-1", "allow_http": True}
+dupsift.run(address, out, algorithms="exact,minhash", storage=storage, progress=lambda told: seen.update({told.stage: told}))
+assert seen["download"].unit == "bytes" and seen["download"].done == seen["download"].total > 0, seen["download"]
 """
 
 

@@ -21,7 +21,7 @@ class Progress(NamedTuple):
     total: int
     """The total number of units."""
     unit: str
-    """What is counted: ``documents`` or ``items``."""
+    """What is counted: ``documents``, ``bytes`` (of a download) or ``items``."""
     step: int
     """The number of the step that the stage belongs to, starting at 1; 0 if it is unknown."""
     steps: int

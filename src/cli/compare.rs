@@ -46,7 +46,8 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     let cancel = cancel_on_signal()?;
     study::check_compare(options)?;
     if dry_run { job::check_dry(&options.run) } else { job::check(&options.run) }?;
-    let inputs = reading::take_in(&options.run, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
+    let inputs =
+        reading::take_in(&options.run, progress, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
     let (passes, mut legs) = log_plan(&called(options), &options.run, &inputs, format)?;
     if dry_run {
         say(&plan(&passes, options.run.sampling.size.is_some())).context("cannot print")?;

@@ -76,6 +76,9 @@ fn style(unit: Unit) -> ProgressStyle {
 const fn template(unit: Unit) -> &'static str {
     match unit {
         Unit::Documents => "{prefix} [{wide_bar}] {human_pos}/{human_len} documents, {rate}/s, {eta} left{msg}",
+        Unit::Bytes => {
+            "{prefix} [{wide_bar}] {binary_bytes}/{binary_total_bytes}, {binary_bytes_per_sec}, {eta} left{msg}"
+        }
         Unit::Items => "{prefix} [{wide_bar}] {human_pos}/{human_len}, {elapsed}, {eta} left{msg}",
     }
 }
@@ -138,7 +141,7 @@ mod tests {
 
     #[test]
     fn templates_are_sound() {
-        for unit in [Unit::Documents, Unit::Items] {
+        for unit in [Unit::Documents, Unit::Bytes, Unit::Items] {
             assert!(ProgressStyle::with_template(template(unit)).is_ok(), "{unit:?}");
         }
     }

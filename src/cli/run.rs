@@ -33,7 +33,7 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     let dry_run = settings.switch("dry-run");
     let options = &options;
     if dry_run { job::check_dry(options) } else { job::check(options) }?;
-    let inputs = reading::take_in(options, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
+    let inputs = reading::take_in(options, &progress, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
     let (passes, legs) = log_plan(&called, options, &inputs, format)?;
     if dry_run {
         say(&plan(&passes, options.sampling.size.is_some())).context("cannot print")?;

@@ -8,7 +8,13 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use dupsift_engine::engine::progress::{Event, Progress, Sink, Unit};
+use dupsift_engine::options::{Settings, Verb, resolve};
+use dupsift_engine::reading::{Writes, look_and_write};
 
 use crate::kit::{Doc, Ran, files_below, json_lines, names_in, numbered, program, python, record, samples, write_docs};
 
@@ -474,6 +480,35 @@ fn settings_of_the_store_are_recorded_and_used_again() {
     let secret = format!("secret_access_key={SECRET}");
     let ran = plain(&["run", "s3://bucket/crawl", "--out", out, "--storage", &secret]).ends_with(2);
     assert!(ran.stderr.contains("come from the environment") && !ran.stderr.contains(SECRET), "{}", ran.stderr);
+}
+
+/// Checks that a download counts each byte once, also those that arrive again and those that are there already.
+#[test]
+fn a_download_shows_its_progress() {
+    #[derive(Default)]
+    struct Told(Mutex<Vec<[u64; 2]>>);
+    impl Sink for Told {
+        fn tell(&self, event: &Event<'_>) {
+            assert_eq!((event.stage, event.unit), ("download", Unit::Bytes));
+            self.0.lock().unwrap().push([event.done, event.total]);
+        }
+    }
+    let store = Store::new();
+    store.put("crawl/a.jsonl", &json_lines(&documents("a")));
+    store.put("crawl/b.jsonl", &json_lines(&documents("b")));
+    store.faults(&["short a.jsonl 2"]);
+    let bytes = ["a", "b"].map(|name| json_lines(&documents(name)).len() as u64).iter().sum();
+    let mut settings = Settings::default();
+    let storage = format!("endpoint=http://127.0.0.1:{},region=us-east-1,anonymous=true,allow_http=true", store.port);
+    for (name, value) in [("out", &*store.at("out").to_string_lossy()), ("storage", &storage)] {
+        settings.give_by_name(Verb::Run, name, &value.into()).unwrap();
+    }
+    let options = resolve(vec!["s3://bucket/crawl".to_owned()], &settings.with_defaults(Verb::Run).unwrap()).unwrap();
+    let told = Arc::new(Told::default());
+    look_and_write(&options, &Progress::to(told.clone()), &AtomicBool::new(false), Writes::Input).unwrap();
+    let told = told.0.lock().unwrap();
+    assert_eq!((told.first(), told.last()), (Some(&[0, bytes]), Some(&[bytes, bytes])));
+    assert!(told.is_sorted(), "{told:?}");
 }
 
 #[test]

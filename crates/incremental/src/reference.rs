@@ -66,7 +66,7 @@ impl Reference {
         of_files.resources.resumes = false;
         of_files.incremental.reference = None;
         of_files.incremental.planned_documents = Some(options.incremental.planned_documents.unwrap_or(planned));
-        let inputs = look_others(&of_files, cancel)?;
+        let inputs = look_others(&of_files, progress, cancel)?;
         let warnings = RefCell::new(Vec::new());
         let finish = |session: &Session<'_>, _: &Stage, report: RunReport| {
             warnings.replace(input_notes::of_reading(session, &report.documents.rejections));

@@ -84,11 +84,12 @@ impl Store for Bucket {
         &self,
         objects: &[Object],
         create: &dyn Fn(usize) -> Result<File>,
+        arrived: &dyn Fn(u64),
         done: &dyn Fn(usize, File, Outcome) -> Result<()>,
     ) -> Result<()> {
         let one = |at: usize| async move {
             let file = create(at)?;
-            let outcome = fetch(&*self.protocol, &objects[at], &file, &self.fetched).await;
+            let outcome = fetch(&*self.protocol, &objects[at], &file, &self.fetched, arrived).await;
             let outcome = outcome.map_err(Error::io("write the copy of", objects[at].address.as_ref()))?;
             done(at, file, outcome)
         };

@@ -43,7 +43,7 @@ pub(crate) struct Fetched {
     pub(crate) bytes: AtomicU64,
 }
 
-/// Copies an object to an empty file.
+/// Copies an object to an empty file. `arrived` receives the number of bytes whenever more of it is there.
 ///
 /// # Errors
 /// Returns an I/O error if the file cannot be written.
@@ -52,13 +52,19 @@ pub(crate) async fn fetch(
     object: &Object,
     file: &File,
     counts: &Fetched,
+    arrived: &dyn Fn(u64),
 ) -> io::Result<Outcome> {
     let is_pinned = object.etag.is_some() || object.version.is_some();
+    let mut most = 0;
     let (mut have, mut tries, mut pause) = (0, 0, FIRST_PAUSE);
     // An empty range is an error, so an empty object is never asked for.
     while have < object.bytes {
         let before = have;
-        let why = match attempt(protocol, object, file, &mut have, counts).await {
+        let mut told = |have: u64| {
+            arrived(have.saturating_sub(most));
+            most = most.max(have);
+        };
+        let why = match attempt(protocol, object, file, &mut have, (counts, &mut told)).await {
             Ok(()) => continue,
             Err(Ended::Write(error)) => return Err(error),
             Err(Ended::Refused(Refusal::Final(why))) => return Ok(Err(why)),
@@ -88,7 +94,7 @@ async fn attempt(
     object: &Object,
     file: &File,
     have: &mut u64,
-    counts: &Fetched,
+    (counts, told): (&Fetched, &mut dyn FnMut(u64)),
 ) -> Result<(), Ended> {
     let reply = protocol.get(object, *have).await?;
     // A store may ignore the condition.
@@ -115,6 +121,7 @@ async fn attempt(
         }
         file.write_all_at(&part, *have).map_err(Ended::Write)?;
         *have += part.len() as u64;
+        told(*have);
     }
 }
 

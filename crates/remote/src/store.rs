@@ -47,8 +47,9 @@ pub trait Store {
     /// Returns an error if a part of the list cannot be read, so a list is never incomplete.
     fn list(&self, folder: &str) -> Result<Vec<Object>>;
 
-    /// Copies objects to files, several at a time. `create` returns the empty file for the object at an index, and `done` receives each
-    /// file with the outcome. An object that has changed since it was listed is not copied.
+    /// Copies objects to files, several at a time. `create` returns the empty file for the object at an index, `arrived` receives the number
+    /// of bytes whenever more of an object is in its file, and `done` receives each file with the outcome. An object that has changed since
+    /// it was listed is not copied.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written, or the errors of `create` and `done`.
@@ -56,6 +57,7 @@ pub trait Store {
         &self,
         objects: &[Object],
         create: &dyn Fn(usize) -> Result<File>,
+        arrived: &dyn Fn(u64),
         done: &dyn Fn(usize, File, Outcome) -> Result<()>,
     ) -> Result<()>;
 

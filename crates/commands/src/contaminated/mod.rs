@@ -148,7 +148,7 @@ impl Contaminated {
         cancel: &AtomicBool,
     ) -> Result<ContaminationReport> {
         check(&self.run)?;
-        let (against, inputs) = self.open(Writes::Input, cancel)?;
+        let (against, inputs) = self.open(Writes::Input, progress, cancel)?;
         run::contaminated(self, inputs, &against, progress, cancel, page)
     }
 
@@ -158,12 +158,12 @@ impl Contaminated {
     /// Returns the errors of [`Contaminated::run`] that can be detected early.
     pub fn dry_run(&self, cancel: &AtomicBool) -> Result<DryRun> {
         check_dry(&self.run)?;
-        let (against, inputs) = self.open(Writes::Nothing, cancel)?;
+        let (against, inputs) = self.open(Writes::Nothing, &Progress::hidden(), cancel)?;
         Ok(DryRun { items: against.rows(), documents: inputs.source.documents() })
     }
 
-    fn open(&self, writes: Writes, cancel: &AtomicBool) -> Result<(Against, Inputs)> {
-        Ok((reference::look(self, cancel)?, take_in(&self.run, cancel, writes)?))
+    fn open(&self, writes: Writes, progress: &Progress, cancel: &AtomicBool) -> Result<(Against, Inputs)> {
+        Ok((reference::look(self, progress, cancel)?, take_in(&self.run, progress, cancel, writes)?))
     }
 
     /// Returns whether a score, rounded to 32 bits as in tables, reaches the threshold.

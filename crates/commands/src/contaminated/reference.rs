@@ -12,6 +12,7 @@ use dupsift_contamination::{Builder, Item, Items, Words};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::number::{counted, thousands};
+use dupsift_engine::engine::Progress;
 use dupsift_engine::options::{CorpusFiles, CutOptions, RunOptions};
 use dupsift_engine::pass::{Inputs, OtherInput, Rejecter, Session, find_others, interruptible, look_into, other_input};
 use dupsift_input::several_texts::several;
@@ -51,7 +52,7 @@ impl Against {
 ///
 /// # Errors
 /// Returns an error if a file is missing or if no file has a required column.
-pub(crate) fn look(options: &Contaminated, cancel: &AtomicBool) -> Result<Against> {
+pub(crate) fn look(options: &Contaminated, progress: &Progress, cancel: &AtomicBool) -> Result<Against> {
     let mut run = options.run.clone();
     run.input.paths = options.against.clone();
     run.columns.text_column = options.item.name.clone();
@@ -83,7 +84,7 @@ pub(crate) fn look(options: &Contaminated, cancel: &AtomicBool) -> Result<Agains
     });
     let asked = each.collect();
     let opened = run.clone();
-    let found = find_others(&run, cancel).map_err(|error| error.of("against"))?;
+    let found = find_others(&run, progress, cancel).map_err(|error| error.of("against"))?;
     let inputs = interruptible(cancel, move || {
         // If none of the file formats has named columns, each document is an item, and no column is required.
         let names_columns = found.files.iter().any(|file| file.format.facts().names_columns);

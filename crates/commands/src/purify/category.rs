@@ -116,7 +116,7 @@ pub(super) fn train(
     check(&options)?;
     let labels = Asked { option: "train", column: label_column.to_owned(), plain: false };
     let run = options.clone();
-    let found = find_inputs(&options, cancel, Writes::Input)?;
+    let found = find_inputs(&options, progress, cancel, Writes::Input)?;
     let inputs = interruptible(cancel, move || look_into(&run, found, vec![labels]))?;
     carry_out(&options, inputs, progress, cancel, |session, stage, losses, _| {
         attempt(session, label_column, stage, losses)

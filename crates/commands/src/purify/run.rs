@@ -45,7 +45,7 @@ pub(super) fn purify(options: Purify, progress: &Progress, cancel: &AtomicBool) 
     check(&options.run)?;
     Elements::check(&options)?;
     let asked = options.clone();
-    let found = find_inputs(&options.run, cancel, Writes::Input)?;
+    let found = find_inputs(&options.run, progress, cancel, Writes::Input)?;
     let (found, own) = interruptible(cancel, move || {
         // The columns of the input files are known only after all lines have been read.
         check_named(&asked.run, &found.files, columns_asked(&asked))?;

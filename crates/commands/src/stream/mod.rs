@@ -54,7 +54,7 @@ impl Stream {
     pub fn run(&self, progress: &Progress, cancel: &AtomicBool) -> Result<StreamReport> {
         check::check(self, cancel)?;
         check_run(&self.run)?;
-        let (inputs, forget) = self.open(Writes::Input, cancel)?;
+        let (inputs, forget) = self.open(Writes::Input, progress, cancel)?;
         run::stream(self, inputs, forget.as_ref(), progress, cancel)
     }
 
@@ -65,16 +65,16 @@ impl Stream {
     pub fn dry_run(&self, cancel: &AtomicBool) -> Result<()> {
         check::check(self, cancel)?;
         check_dry(&self.run)?;
-        let (inputs, _) = self.open(Writes::Nothing, cancel)?;
+        let (inputs, _) = self.open(Writes::Nothing, &Progress::hidden(), cancel)?;
         check::check_filter(self, &inputs)
     }
 
     /// Opens the corpus and the documents to forget.
-    fn open(&self, writes: Writes, cancel: &AtomicBool) -> Result<(Inputs, Option<Inputs>)> {
-        let inputs = take_in(&self.run, cancel, writes)?;
+    fn open(&self, writes: Writes, progress: &Progress, cancel: &AtomicBool) -> Result<(Inputs, Option<Inputs>)> {
+        let inputs = take_in(&self.run, progress, cancel, writes)?;
         let mut old = self.run.clone();
         old.input.paths = self.forget.clone();
-        let forget = if self.forget.is_empty() { None } else { Some(look_others(&old, cancel)?) };
+        let forget = if self.forget.is_empty() { None } else { Some(look_others(&old, progress, cancel)?) };
         Ok((inputs, forget))
     }
 }

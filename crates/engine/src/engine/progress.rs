@@ -18,6 +18,8 @@ const BETWEEN: Duration = Duration::from_millis(100);
 pub enum Unit {
     /// Documents.
     Documents,
+    /// Bytes.
+    Bytes,
     /// Partitions, files, groups, or anything else without a more specific name.
     Items,
 }
@@ -27,6 +29,7 @@ impl Unit {
     pub fn name(self) -> &'static str {
         match self {
             Unit::Documents => "documents",
+            Unit::Bytes => "bytes",
             Unit::Items => "items",
         }
     }

@@ -13,6 +13,7 @@ use bytesize::ByteSize;
 use super::input_notes;
 use super::losses::OtherInput;
 use crate::engine::interruptible::{interruptible, interruptible_with};
+use crate::engine::progress::{Progress, Unit};
 use crate::options::RunOptions;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
@@ -58,7 +59,7 @@ impl Inputs {
 /// # Errors
 /// Returns an error if an input is missing, if no file has a required column, or if the run is interrupted.
 pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
-    look_and_write(options, cancel, Writes::Nothing)
+    look_and_write(options, &Progress::hidden(), cancel, Writes::Nothing)
 }
 
 /// Specifies what may be written to disk while the inputs are opened.
@@ -87,9 +88,14 @@ impl Writes {
 ///
 /// # Errors
 /// See [`look`].
-pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
+pub fn look_and_write(
+    options: &RunOptions,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    writes: Writes,
+) -> Result<Inputs> {
     let run = options.clone();
-    let found = find_inputs(options, cancel, writes)?;
+    let found = find_inputs(options, progress, cancel, writes)?;
     interruptible(cancel, move || opened(&run, found, Vec::new(), writes))
 }
 
@@ -97,8 +103,8 @@ pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes)
 ///
 /// # Errors
 /// See [`look`].
-pub fn find_inputs(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Found> {
-    let options = options.clone();
+pub fn find_inputs(options: &RunOptions, progress: &Progress, cancel: &AtomicBool, writes: Writes) -> Result<Found> {
+    let (options, progress) = (options.clone(), progress.clone());
     interruptible_with(cancel, move |stop| {
         let copies = || match writes {
             Writes::Nothing => Ok(None),
@@ -107,7 +113,7 @@ pub fn find_inputs(options: &RunOptions, cancel: &AtomicBool, writes: Writes) ->
                 Ok(Some(CopyFolder::OfOutput(Box::new(work))))
             }
         };
-        found(&options, copies, &access(&options, stop))
+        found(&options, copies, &access(&options, stop), &progress)
     })
 }
 
@@ -116,17 +122,19 @@ pub fn find_inputs(options: &RunOptions, cancel: &AtomicBool, writes: Writes) ->
 ///
 /// # Errors
 /// See [`look`].
-pub fn find_others(options: &RunOptions, cancel: &AtomicBool) -> Result<Found> {
-    let options = options.clone();
-    interruptible_with(cancel, move |stop| found(&options, || alone(&options).map(Some), &access(&options, stop)))
+pub fn find_others(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Result<Found> {
+    let (options, progress) = (options.clone(), progress.clone());
+    interruptible_with(cancel, move |stop| {
+        found(&options, || alone(&options).map(Some), &access(&options, stop), &progress)
+    })
 }
 
 /// Works like [`look`], but for an input other than the corpus: objects in stores are copied as in [`find_others`].
 ///
 /// # Errors
 /// See [`look`].
-pub fn look_others(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
-    let (run, found) = (options.clone(), find_others(options, cancel)?);
+pub fn look_others(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Result<Inputs> {
+    let (run, found) = (options.clone(), find_others(options, progress, cancel)?);
     interruptible(cancel, move || look_into(&run, found, Vec::new()))
 }
 
@@ -141,7 +149,12 @@ fn alone(options: &RunOptions) -> Result<CopyFolder> {
 }
 
 /// Finds files. `copies` returns the folder for the copies of objects; `None` if they must not be copied.
-fn found(options: &RunOptions, copies: impl FnOnce() -> Result<Option<CopyFolder>>, access: &Access) -> Result<Found> {
+fn found(
+    options: &RunOptions,
+    copies: impl FnOnce() -> Result<Option<CopyFolder>>,
+    access: &Access,
+    progress: &Progress,
+) -> Result<Found> {
     let find = |inputs: &[String]| find_all_in(&options.input.folder, inputs, options.taking());
     let Some(objects) = Objects::list(&options.input.paths, options.taking(), access)? else {
         return find(&options.input.paths);
@@ -154,8 +167,14 @@ fn found(options: &RunOptions, copies: impl FnOnce() -> Result<Option<CopyFolder
             objects.size()
         )));
     };
-    found.add(objects.stage(copies, options.taking())?);
+    found.add(downloaded(objects, copies, options, progress)?);
     Ok(found)
+}
+
+/// Copies objects to a folder.
+fn downloaded(objects: Objects, to: CopyFolder, options: &RunOptions, progress: &Progress) -> Result<Found> {
+    let bar = progress.stage("download", objects.bytes(), Unit::Bytes);
+    objects.stage(to, options.taking(), &|bytes| bar.add(bytes))
 }
 
 /// Finds the files of the corpus of a finished run. `objects` are the objects in the record, each with its name in tables; they are copied
@@ -163,8 +182,13 @@ fn found(options: &RunOptions, copies: impl FnOnce() -> Result<Option<CopyFolder
 ///
 /// # Errors
 /// Returns the errors of [`look`], and [`Error::BadFile`] for an object that has changed since the run or cannot be downloaded.
-pub fn find_recorded(options: &RunOptions, objects: Vec<(Object, String)>, cancel: &AtomicBool) -> Result<Found> {
-    let options = options.clone();
+pub fn find_recorded(
+    options: &RunOptions,
+    objects: Vec<(Object, String)>,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<Found> {
+    let (options, progress) = (options.clone(), progress.clone());
     interruptible_with(cancel, move |stop| {
         let local = local(&options.input.paths);
         let mut found = if local.is_empty() && !objects.is_empty() {
@@ -174,7 +198,7 @@ pub fn find_recorded(options: &RunOptions, objects: Vec<(Object, String)>, cance
         };
         if !objects.is_empty() {
             let objects = Objects::recorded(objects, options.taking(), &access(&options, stop))?;
-            let mut staged = objects.stage(alone(&options)?, options.taking())?;
+            let mut staged = downloaded(objects, alone(&options)?, &options, &progress)?;
             if let Some(BadInput { path, why, .. }) = staged.bad.pop() {
                 let why = format!("{why}; run again with `overwrite`, or pass `input=DIR` with a copy of the corpus");
                 return Err(Error::BadFile { path, why });
@@ -207,10 +231,10 @@ fn local(inputs: &[String]) -> Vec<String> {
 ///
 /// # Errors
 /// See [`look`]. Also returns an error if standard input is a terminal or must not be saved.
-pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
+pub fn take_in(options: &RunOptions, progress: &Progress, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
     let is_dash = |input: &String| input == DASH;
     if !options.input.paths.iter().any(is_dash) {
-        return look_and_write(options, cancel, writes);
+        return look_and_write(options, progress, cancel, writes);
     }
     if writes == Writes::Nothing {
         return Err(Error::wrong(

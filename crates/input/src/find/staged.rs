@@ -194,17 +194,22 @@ impl Objects {
         Ok(())
     }
 
-    /// Returns the number of objects and their total size, for messages.
-    pub fn size(&self) -> String {
-        let bytes = self.chosen.values().map(|chosen| chosen.object.bytes).sum();
-        format!("{}, {}", counted(self.chosen.len() as u64, "object"), ByteSize(bytes))
+    /// Returns the total size of the objects.
+    pub fn bytes(&self) -> u64 {
+        self.chosen.values().map(|chosen| chosen.object.bytes).sum()
     }
 
-    /// Copies the objects to a folder, unless they are there already. Objects that cannot be copied are returned as bad inputs.
+    /// Returns the number of objects and their total size, for messages.
+    pub fn size(&self) -> String {
+        format!("{}, {}", counted(self.chosen.len() as u64, "object"), ByteSize(self.bytes()))
+    }
+
+    /// Copies the objects to a folder, unless they are there already. Objects that cannot be copied are returned as bad inputs. `arrived`
+    /// receives the number of bytes whenever more of the objects is there.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if a copy cannot be written.
-    pub fn stage(self, to: CopyFolder, taking: Taking) -> Result<Found> {
+    pub fn stage(self, to: CopyFolder, taking: Taking, arrived: &dyn Fn(u64)) -> Result<Found> {
         let size = self.size();
         let Objects { stores, chosen, others, ours } = self;
         let chosen: Vec<Chosen> = chosen.into_values().collect();
@@ -223,10 +228,11 @@ impl Objects {
         let reused =
             if there.is_empty() { String::new() } else { format!("; {} of them are already here", there.len()) };
         tracing::info!("the corpus has {size} in object stores{reused}");
+        arrived(there.iter().map(|chosen| chosen.object.bytes).sum());
         let (started, failed) = (Instant::now(), RefCell::new(BTreeMap::new()));
         for (at, (_, store)) in stores.iter().enumerate() {
             let of_store: Vec<&Chosen> = wanted.iter().filter(|chosen| chosen.store == at).copied().collect();
-            fetch(&**store, &of_store, folder, &failed)?;
+            fetch(&**store, &of_store, folder, (arrived, &failed))?;
         }
         let mut all = Traffic::default();
         for (_, store) in &stores {
@@ -284,7 +290,7 @@ fn fetch(
     store: &dyn Store,
     wanted: &[&Chosen],
     folder: &Path,
-    failed: &RefCell<BTreeMap<String, String>>,
+    (arrived, failed): (&dyn Fn(u64), &RefCell<BTreeMap<String, String>>),
 ) -> Result<()> {
     let objects: Vec<Object> = wanted.iter().map(|chosen| chosen.object.clone()).collect();
     let half = |at: usize| folder.join(name(wanted[at]) + ".half");
@@ -294,7 +300,7 @@ fn fetch(
         file.set_permissions(Permissions::from_mode(0o600)).map_err(Error::io("create", &path))?;
         Ok(file)
     };
-    store.fetch(&objects, &create, &|at, file, outcome| {
+    store.fetch(&objects, &create, arrived, &|at, file, outcome| {
         drop(file);
         let path = half(at);
         match outcome {

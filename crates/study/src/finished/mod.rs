@@ -454,7 +454,8 @@ impl Finished {
         let mut called = self.report.inputs.clone();
         called.iter_mut().for_each(|file| file.path = self.stands(file));
         let run = options.clone();
-        let found = find_recorded(options, objects(&called), cancel).map_err(|error| self.not_there(error))?;
+        let found = find_recorded(options, objects(&called), &Progress::hidden(), cancel)
+            .map_err(|error| self.not_there(error))?;
         let inputs = interruptible(cancel, move || {
             let mut found = found;
             // A file is ignored if it is only assumed to be JSON lines and the run did not read it.
