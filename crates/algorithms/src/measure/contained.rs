@@ -4,13 +4,7 @@
 //! written in digits, with or without thousands separators, or in words. A comparison takes O(|A| + |B|) time; the stored contents of a
 //! text take 8 bytes per distinct gram.
 //!
-//! Around its text, a saved web page has dates, counters and addresses that differ each time the page is saved. In a long text, numbers
-//! that occur only in the first or last twentieth of the text, and not in the first line, therefore belong to the frame of the page and do
-//! not count as facts. Nor does the number that leads the first line, as in "11. A triangle ...".
-//!
-//! If fewer than half of a text's 3-grams are distinct, the text repeats a few words: random letters, a table of yes and no, the moves of a
-//! game. Two such texts have the same 3-grams whatever they say. They are compared by their distinct 12-grams instead, which depend on the
-//! order of the words.
+//! Numbers in the frame of a web page do not count as facts. Two texts that repeat few words are compared by their 12-grams.
 //!
 //! ```text
 //! u = "fares rise on 1 May"   {fares rise on, rise on 1, on 1 may}   {1}
@@ -21,101 +15,12 @@
 use serde::Serialize;
 use std::cmp::Ordering;
 
+use super::contents::{Contents, IN_FRAME, number_hash};
 use super::jaccard::common;
-use super::subjects::{Subject, Subjects, compare_subjects, write_code, write_label, write_title};
-use dupsift_core::hash::hash64;
-use dupsift_text::number_words::number_words;
-use dupsift_text::numbers::{numbers, value};
-use dupsift_text::shingle::{distinct, shingles};
-use dupsift_text::{Analysis, ordinal};
+use dupsift_text::numbers::value;
 
-/// The number of tokens in a gram. A shorter text counts as one gram if it has at least one token.
-pub(crate) const GRAM: usize = 3;
-/// The number of tokens in a gram of two texts that repeat few words.
-const LONG_GRAM: usize = 12;
-
-/// The minimum number of tokens for a text to have a frame.
-const LEAST_WITH_FRAME: usize = 500;
-/// The frame consists of the first and the last 1/20 of the text.
-const FRAME: usize = 20;
-/// The lowest bit of a number's hash, which is set if the number occurs only in the frame.
-const IN_FRAME: u64 = 1;
-
-/// Appends the contents of a text: five lists, each with its length first, and the hashes of the distinct grams in ascending order. The
-/// lists are the distinct numbers (hashes with `IN_FRAME`, in ascending order), the title, the lines of code, the label, and the distinct
-/// long grams of a text that repeats few words.
-pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
-    let tokens = document.tokens();
-    let mut grams = Vec::new();
-    shingles(tokens, GRAM, false, &mut grams);
-    let all = grams.len();
-    distinct(&mut grams);
-    counted_list(out, |out| write_numbers(document, out));
-    counted_list(out, |out| write_title(document, out));
-    counted_list(out, |out| write_code(document, out));
-    counted_list(out, |out| write_label(document, out));
-    counted_list(out, |out| {
-        if 2 * grams.len() < all {
-            let mut long = Vec::new();
-            shingles(tokens, LONG_GRAM, false, &mut long);
-            distinct(&mut long);
-            out.append(&mut long);
-        }
-    });
-    out.append(&mut grams);
-}
-
-/// Appends the values that `write` appends, and their number before them.
-fn counted_list(out: &mut Vec<u64>, write: impl FnOnce(&mut Vec<u64>)) {
-    let length = out.len();
-    out.push(0);
-    write(out);
-    out[length] = (out.len() - length - 1) as u64;
-}
-
-/// Writes the hash of each distinct number; a number written in words has the hash of its digits.
-fn write_numbers(document: &Analysis<'_>, out: &mut Vec<u64>) {
-    let text = document.text();
-    let frame = if document.tokens().len() < LEAST_WITH_FRAME { 0 } else { text.len() / FRAME };
-    let inside = frame..text.len() - frame;
-    let mut own = Vec::new();
-    each_fact(text, |start, hash| own.push(hash | if inside.contains(&start) { 0 } else { IN_FRAME }));
-    if let Some(line) = document.first_line().filter(|_| frame > 0) {
-        each_fact(line.text(), |_, hash| own.push(hash));
-    }
-    // If a number also occurs outside the frame, that occurrence sorts first, and the occurrence in the frame is removed.
-    own.sort_unstable();
-    own.dedup_by_key(|number| *number & !IN_FRAME);
-    out.append(&mut own);
-}
-
-/// Like [`each_number`], without the ordinal number that leads the text.
-fn each_fact(text: &str, mut each: impl FnMut(usize, u64)) {
-    let ordinal = ordinal(text);
-    each_number(text, |start, hash| {
-        if start >= ordinal {
-            each(start, hash);
-        }
-    });
-}
-
-/// Calls `each` with the position and the hash, without `IN_FRAME`, of each number.
-fn each_number(text: &str, mut each: impl FnMut(usize, u64)) {
-    for number in numbers(text) {
-        each(number.as_ptr() as usize - text.as_ptr() as usize, number_hash(&value(number)));
-    }
-    for (start, value) in number_words(text) {
-        each(start, number_hash(&value.to_string()));
-    }
-}
-
-/// Returns the hash of a number in digits, without `IN_FRAME`.
-fn number_hash(value: &str) -> u64 {
-    hash64(value.as_bytes()) & !IN_FRAME
-}
-
-/// Returns whether a text contains a number, in any spelling. The text is given in the form that [`write_contents`] writes, and the number
-/// in the form that [`numbers`] finds.
+/// Returns whether a text contains a number, in any spelling. The text is given in the form that
+/// [`write_contents`](super::write_contents) writes, and the number in the form that [`numbers`](dupsift_text::numbers::numbers()) finds.
 pub fn has_number(contents: &[u64], number: &str) -> bool {
     let numbers = Contents::of(contents).numbers;
     numbers.binary_search_by_key(&number_hash(&value(number)), |number| number & !IN_FRAME).is_ok()
@@ -148,8 +53,8 @@ pub struct Contained {
     pub facts: Part,
 }
 
-/// Returns how much of `a` is in `b`, and how much of `b` is in `a`. `a` and `b` are the contents of the texts as [`write_contents`] writes
-/// them.
+/// Returns how much of `a` is in `b`, and how much of `b` is in `a`. `a` and `b` are the contents of the texts as
+/// [`write_contents`](super::write_contents) writes them.
 pub fn contained(a: &[u64], b: &[u64]) -> [Contained; 2] {
     let (a, b) = (Contents::of(a), Contents::of(b));
     let [grams_a, grams_b] = grams(&a, &b);
@@ -187,16 +92,6 @@ fn common_numbers(a: &[u64], b: &[u64]) -> (u64, [u64; 2]) {
     (all, facts)
 }
 
-/// Compares what identifies two documents. `a` and `b` are the contents of the texts as [`write_contents`] writes them, and `contained` is
-/// the result of [`contained()`].
-pub fn subjects(a: &[u64], b: &[u64], contained: [Contained; 2]) -> Subjects {
-    let subject = |contents| {
-        let Contents { title, code, label, grams, .. } = Contents::of(contents);
-        Subject { title, code, label, grams }
-    };
-    compare_subjects([subject(a), subject(b)], contained)
-}
-
 /// Returns how many distinct numbers each of two texts contains, and how many they have in common.
 pub(crate) fn numbers_of(a: &[u64], b: &[u64]) -> ([usize; 2], usize) {
     let (a, b) = (Contents::of(a).numbers, Contents::of(b).numbers);
@@ -208,35 +103,9 @@ pub(crate) fn grams_of(a: &[u64], b: &[u64]) -> [usize; 2] {
     grams(&Contents::of(a), &Contents::of(b)).map(<[u64]>::len)
 }
 
-/// Holds the parts of a text's contents.
-struct Contents<'c> {
-    numbers: &'c [u64],
-    title: &'c [u64],
-    code: &'c [u64],
-    label: &'c [u64],
-    long: &'c [u64],
-    grams: &'c [u64],
-}
-
-impl<'c> Contents<'c> {
-    fn of(contents: &'c [u64]) -> Contents<'c> {
-        let (numbers, rest) = counted(contents);
-        let (title, rest) = counted(rest);
-        let (code, rest) = counted(rest);
-        let (label, rest) = counted(rest);
-        let (long, grams) = counted(rest);
-        Contents { numbers, title, code, label, long, grams }
-    }
-}
-
-/// Splits a length-prefixed list from the values that follow it.
-fn counted(values: &[u64]) -> (&[u64], &[u64]) {
-    let Some((&length, rest)) = values.split_first() else { return (&[], &[]) };
-    rest.split_at_checked(length as usize).unwrap_or((rest, &[]))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::write_contents;
     use super::*;
     use dupsift_core::hash::splitmix64;
     use dupsift_text::{Pipeline, TextOptions};

@@ -1,6 +1,7 @@
 //! Similarity measures: arithmetic on plain slices.
 
 mod contained;
+mod contents;
 mod cosine;
 mod edit;
 mod jaccard;
@@ -13,8 +14,9 @@ mod titles;
 mod versions;
 mod weights;
 
-pub use contained::{Contained, Part, contained, has_number, subjects, write_contents};
+pub use contained::{Contained, Part, contained, has_number};
 pub(crate) use contained::{grams_of, numbers_of};
+pub use contents::write_contents;
 pub use cosine::cosine;
 pub use edit::lcs_similarity;
 pub(crate) use edit::{Profile, may_reach, most_common};
@@ -22,7 +24,7 @@ pub(crate) use jaccard::common_at_least;
 pub use jaccard::{common, jaccard};
 pub use partition::Partitions;
 pub use retrieval::Retrieval;
-pub use subjects::Subjects;
+pub use subjects::{Subjects, subjects};
 pub use subsequence::{Decided, Undecided};
 pub use surplus::surplus;
 pub(crate) use surplus::{split_word_counts, write_word_counts};

@@ -13,30 +13,11 @@
 //! The number of a term is its rank in the corpus, which also determines its document frequency. Terms that were not counted come after all
 //! ranked terms, ordered by their hashes. Weights are recomputed with the same operations as in signing and rounded to Float32.
 
-use std::sync::LazyLock;
-
-use super::vector::{Vector, Weighed, Weighing, is_head};
+use super::vector::{Sublinear, Vector, Weighed, Weighing, is_head};
 use crate::corpus::Dfs;
-use dupsift_core::float;
 
 /// The number of header values before the terms.
 const HEADER: usize = 4;
-
-/// Holds 1 + ln n for each n.
-type Logs = [f64; 256];
-
-static LOGS: LazyLock<Logs> = LazyLock::new(|| std::array::from_fn(|n| if n < 2 { n as f64 } else { log(n as u64) }));
-
-fn log(count: u64) -> f64 {
-    1.0 + float::ln(count as f64)
-}
-
-/// Returns a function from the number of occurrences of a term, at least 1, to its sublinear weight 1 + ln n. A logarithm is expensive, so
-/// those of small numbers are in a table.
-pub(crate) fn sublinear() -> impl Fn(u64) -> f64 {
-    let logs: &Logs = &LOGS;
-    move |count| logs.get(count as usize).copied().unwrap_or_else(|| log(count))
-}
 
 /// Holds a term as stored in the evidence of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,7 +42,7 @@ impl Stated {
 /// Reads the terms of a document one by one.
 pub(crate) struct Terms<'e> {
     weighing: &'e Weighing<'e>,
-    logs: &'e Logs,
+    sublinear: Sublinear,
     /// The length of the part of the vector that represents the text.
     pub text: f64,
     factors: [f64; 2],
@@ -142,7 +123,7 @@ impl Weighing<'_> {
         let [text, first, second] = [text, first, second].map(f64::from_bits);
         Some(Terms {
             weighing: self,
-            logs: &LOGS,
+            sublinear: Sublinear::new(),
             text,
             factors: [first, second],
             left,
@@ -219,7 +200,7 @@ impl Terms<'_> {
         let tf = match count {
             1 => 1.0,
             _ if !self.weighing.sublinear => count as f64,
-            count => self.logs.get(count as usize).copied().unwrap_or_else(|| log(count)),
+            count => self.sublinear.of(count),
         };
         let weight = (tf * idf * self.factors[head]) as f32;
         Stated { place: number << 1 | head as u64, df, count, weight: weight.into() }
@@ -284,6 +265,7 @@ mod tests {
     use crate::algorithm::kit::term_vectors::vector::idf;
     use crate::algorithm::kit::units::Units;
     use crate::testing::examples::counted;
+    use dupsift_core::float;
     use dupsift_core::hash::{hash64, splitmix64};
 
     const WORDS: Units = Units { name: "word", han_only: false };

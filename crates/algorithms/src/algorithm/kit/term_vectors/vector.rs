@@ -14,7 +14,8 @@
 //! The gap separates pages with the same template, which differ in one heavy term (their topic), from versions of the same page, which
 //! differ in many light terms.
 
-use super::evidence::sublinear;
+use std::sync::LazyLock;
+
 use crate::algorithm::kit::by_count::ByCount;
 use crate::algorithm::kit::prefix::{Term, below, rare_first_by};
 use crate::algorithm::kit::units::{Unit, Units};
@@ -41,6 +42,32 @@ pub(crate) struct Weighing<'c> {
 pub(crate) fn idf(stats: &CorpusStats) -> ByCount {
     let documents = stats.documents().max(1);
     ByCount::new(documents, move |df| float::ln(1.0 + documents as f64 / df as f64))
+}
+
+/// Holds 1 + ln n for each n.
+static LOGS: LazyLock<[f64; 256]> =
+    LazyLock::new(|| std::array::from_fn(|n| if n < 2 { n as f64 } else { log(n as u64) }));
+
+fn log(count: u64) -> f64 {
+    1.0 + float::ln(count as f64)
+}
+
+/// Computes the sublinear weight of a term, 1 + ln n, where n is the number of its occurrences. A logarithm is expensive, so those of small
+/// numbers are in a table.
+#[derive(Clone, Copy)]
+pub(super) struct Sublinear(&'static [f64; 256]);
+
+impl Sublinear {
+    /// Returns the weights.
+    pub(super) fn new() -> Sublinear {
+        Sublinear(&LOGS)
+    }
+
+    /// Returns the weight of a term that occurs this many times, at least once.
+    #[inline]
+    pub(super) fn of(self, count: u64) -> f64 {
+        self.0.get(count as usize).copied().unwrap_or_else(|| log(count))
+    }
 }
 
 /// Separates the terms of the first line from the terms of the text. The lowest bit of a hash shows whether the term belongs to the first
@@ -112,9 +139,9 @@ impl Weighing<'_> {
 
     /// Appends the terms of a text, with weights that are not scaled.
     fn weigh(&self, document: &Analysis<'_>, out: &mut Vec<Weighed>) {
-        let sublinear = sublinear();
+        let sublinear = Sublinear::new();
         let weigh = |Unit { hash, count, frequency: Frequency { df, rank, .. } }| {
-            let tf = if self.sublinear { sublinear(count.into()) } else { count.into() };
+            let tf = if self.sublinear { sublinear.of(count.into()) } else { count.into() };
             let weight = self.idf.as_ref().map_or(tf, |idf| tf * idf.of(df));
             Weighed { term: Term { hash, weight, df }, count, rank, word: hash }
         };
