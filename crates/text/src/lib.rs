@@ -51,10 +51,16 @@ pub use heading::{Heading, TitleLines, ordinal, short_last_line};
 pub use kept_words::KeptWords;
 pub use normal::MAX_TEXT_BYTES;
 pub use pipeline::Pipeline;
-pub use pool::free as free_pooled_lists;
 pub use script::{is_han, is_unspaced};
 pub use sentence::piece_end;
 pub use word::{Counted, Token, Word};
 
 // The dictionary files, which the build script also compiles, refer to these modules by their paths in the crate root.
 use dupsift_core::{cpu, float};
+
+/// Frees the lists that this thread keeps for its next document. Call this function if no other document follows, so that the memory is
+/// available for other work.
+pub fn free_pooled_lists() {
+    pool::free();
+    tokenizer::dict::free_batch();
+}

@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use super::beside::Frequency;
 use super::simd::Classes;
-use super::tokenizer::dict::best_path::Batch;
 use super::word::{Counted, Token, Word};
 
 /// Lists larger than this are freed immediately, so that a thread does not keep the memory of its longest document.
@@ -40,8 +39,6 @@ pub(crate) struct Pool {
     pub han_starts: Vec<u32>,
     /// The ends of Han words.
     pub han_ends: Vec<u32>,
-    /// The Han runs that are processed together. There are never many such runs, so their memory is not limited.
-    batch: Batch,
 }
 
 impl Pool {
@@ -58,7 +55,6 @@ impl Pool {
         hashes: Vec::new(),
         han_starts: Vec::new(),
         han_ends: Vec::new(),
-        batch: Batch::new(),
     };
 }
 
@@ -81,18 +77,8 @@ pub(crate) fn leave<T>(of: fn(&mut Pool) -> &mut Vec<T>, mut list: Vec<T>) {
     }
 }
 
-/// Returns an empty batch for Han runs. The batch reuses the memory of the last batch on this thread.
-pub(crate) fn take_batch() -> Batch {
-    POOL.with_borrow_mut(|pool| std::mem::take(&mut pool.batch))
-}
-
-/// Returns the memory of a batch to the pool, so that the next batch can use it.
-pub(crate) fn leave_batch(batch: Batch) {
-    POOL.with_borrow_mut(|pool| pool.batch = batch);
-}
-
-/// Frees the lists in this thread's pool. Call this function if no other document follows, so that the memory is available for other work.
-pub fn free() {
+/// Frees the lists in this thread's pool.
+pub(crate) fn free() {
     POOL.set(Pool::NONE);
 }
 

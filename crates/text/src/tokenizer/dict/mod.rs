@@ -23,19 +23,19 @@
 //! tables are built from the listed and the additional words. A run of more than [`RUN_LIMIT`] Han characters is not natural language. Such
 //! a run is split into pieces of this length, which keeps memory use low and the running time linear.
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use hashbrown::HashSet;
 
 use super::super::normal::{Letters, normal_word};
-use super::super::pool;
 use super::Tokenizer;
 use super::han_words::{HanWords, runs_of_han};
 use crate::simd::Classes;
 use dupsift_core::error::{Error, Result};
 
-pub(crate) mod best_path;
+mod best_path;
 mod jieba;
 #[cfg(test)]
 mod laws;
@@ -51,7 +51,7 @@ mod words;
 #[cfg(test)]
 mod write;
 
-use best_path::Cutter;
+use best_path::{Batch, Cutter};
 pub(crate) use jieba::Jieba;
 use letters::joins;
 use tables::Reader;
@@ -182,10 +182,30 @@ impl UserWord {
     }
 }
 
+thread_local! {
+    /// The memory of the last batch. A batch never has many runs, so its memory is not limited.
+    static LAST_BATCH: RefCell<Batch> = const { RefCell::new(Batch::new()) };
+}
+
+/// Returns an empty batch for Han runs. The batch reuses the memory of the last batch on this thread.
+fn take_batch() -> Batch {
+    LAST_BATCH.take()
+}
+
+/// Keeps the memory of a batch, so that the next batch on this thread can use it.
+fn leave_batch(batch: Batch) {
+    LAST_BATCH.set(batch);
+}
+
+/// Frees the memory of the last batch on this thread.
+pub(crate) fn free_batch() {
+    LAST_BATCH.set(Batch::new());
+}
+
 impl Tokenizer for Dict {
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
         let cutter = self.cutter();
-        let mut batch = pool::take_batch();
+        let mut batch = take_batch();
         let mut from = 0;
         while from < run.len() {
             let rest = &run[from..];
@@ -211,12 +231,12 @@ impl Tokenizer for Dict {
                 from += length;
             }
         }
-        pool::leave_batch(batch);
+        leave_batch(batch);
     }
 
     fn cut_several(&self, text: &str, classes: &[Classes], from: usize, han_words: &mut HanWords) -> bool {
         let cutter = self.cutter();
-        let mut batch = pool::take_batch();
+        let mut batch = take_batch();
         han_words.clear();
         let pieces = runs_of_han(classes, from).flat_map(|run| {
             let starts = run.clone().step_by(3 * RUN_LIMIT);
@@ -231,7 +251,7 @@ impl Tokenizer for Dict {
             }
         }
         cutter.cut(&mut batch, |run, end| han_words.ends.push(han_words.starts[run] + 3 * end as u32));
-        pool::leave_batch(batch);
+        leave_batch(batch);
         true
     }
 }
