@@ -3,7 +3,8 @@
 
 use crate::compressed::coding::Coding;
 use crate::corpus::source::{BadInput, Source};
-use crate::find::inputs::{Taking, find_all};
+use crate::find::inputs::find_all;
+use crate::find::taking::Taking;
 use crate::formats::TextFiles;
 use crate::testkit::{Read, columns, copy, gz, read, whole, zst};
 use dupsift_core::encoding::Encoding;

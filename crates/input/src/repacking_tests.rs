@@ -4,7 +4,8 @@
 use crate::compressed::coding::Coding;
 use crate::compressed::repacking::{Again, Repacking, has_room};
 use crate::corpus::source::{BadInput, Source};
-use crate::find::inputs::{Taking, find_all};
+use crate::find::inputs::find_all;
+use crate::find::taking::Taking;
 use crate::lines::jsonl;
 use crate::testkit::{Read, columns, file_of, gz, read, whole, zst};
 use dupsift_core::encoding::Encoding;

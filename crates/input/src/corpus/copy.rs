@@ -3,7 +3,7 @@
 use crate::copy::copying::{Copying, Fits};
 use crate::corpus::segments::LargePage;
 use crate::corpus::source::InputFile;
-use crate::find::inputs::absolute;
+use crate::find::found::absolute;
 use crate::find::standard_input::is_standard_input;
 use crate::format::copies::{Change, Copies};
 use crate::format::known::Look;

@@ -171,7 +171,8 @@ fn is_iceberg(metadata: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find::inputs::{Taking, find, find_all};
+    use crate::find::inputs::{find, find_all};
+    use crate::find::taking::Taking;
     use std::fs;
 
     fn write(folder: &Path, name: &str, bytes: &str) {

@@ -174,7 +174,8 @@ fn begin(file: &File) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::corpus::source::open;
-    use crate::find::inputs::{Taking, find_all};
+    use crate::find::inputs::find_all;
+    use crate::find::taking::Taking;
     use crate::testkit::columns;
 
     #[test]

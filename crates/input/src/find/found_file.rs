@@ -2,9 +2,10 @@
 
 use crate::compressed::coding::Coding;
 use crate::find::hive;
-use crate::find::staged::Staged;
 use crate::format::Format;
+use dupsift_publish::TemporaryFolder;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A file to read.
 #[derive(Clone, Debug)]
@@ -26,6 +27,19 @@ pub struct FoundFile {
     pub partitions: Vec<(String, Option<String>)>,
     /// The local copy, if the file is an object in a store. Then `path` is the object's address.
     pub staged: Option<Staged>,
+}
+
+/// The local copy of an object. The path of the file is the object's address, which names it in messages and records.
+#[derive(Clone, Debug)]
+pub struct Staged {
+    /// The path of the copy.
+    pub(crate) copy: PathBuf,
+    /// The folder of the copy, if it is removed when the last file in it is no longer needed.
+    pub(super) _folder: Option<Arc<TemporaryFolder>>,
+    /// The ETag of the object.
+    pub etag: Option<String>,
+    /// The version of the object, if the store reports versions.
+    pub version: Option<String>,
 }
 
 impl FoundFile {

@@ -15,67 +15,24 @@ use crate::compressed::coding::Coding;
 use crate::find::bad_input::BadInput;
 use crate::find::folder_walk::{Follows, Link, Visited, Walk};
 use crate::find::foreign;
+use crate::find::found::{Found, sort};
 use crate::find::found_file::FoundFile;
 use crate::find::glob::{WILD, glob, glob_parts, is_below_match, leads_through, spelled};
 use crate::find::hive;
-use crate::find::staged::Downloads;
+use crate::find::taking::Taking;
 use crate::find::unread::{LINES_HINT, Other, Unread, Why, special};
 use crate::formats;
 use crate::formats::TextFiles;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted_as;
 use dupsift_core::safe_fs::listing::{self, is_folder};
+use dupsift_publish::Ours;
 use dupsift_publish::names::refuse_standard_input;
-use dupsift_publish::{Ours, WorkFolder};
-use dupsift_remote::address::{self, Address, Use};
+use dupsift_remote::address::{self, Use};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::io;
-use std::path::{Component, Path, PathBuf};
-
-/// The options for finding files.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Taking {
-    /// The way in which `.txt`, `.md` and `.html` files are read.
-    pub text_files: TextFiles,
-    /// The text encoding, and the memory limit for unpacking. The compression of each file is determined by its name.
-    pub coding: Coding,
-    /// Whether links that lead out of the inputs are followed to folders and to files that are not in a data format.
-    pub follow_links: bool,
-}
-
-/// The files that were found for the inputs.
-#[derive(Debug, Default)]
-pub struct Found {
-    /// The files to read.
-    pub files: Vec<FoundFile>,
-    /// The files that are not read.
-    pub unread: Unread,
-    /// The links that are not followed, sorted by path.
-    pub bad: Vec<BadInput>,
-    /// The temporary folder of the output, if it contains copies of inputs.
-    pub work: Option<WorkFolder>,
-    /// The downloads from object stores.
-    pub downloads: Option<Downloads>,
-}
-
-impl Found {
-    /// Adds the objects of stores, whose paths sort after those of files.
-    pub fn add(&mut self, staged: Found) {
-        self.files.extend(staged.files);
-        self.bad.extend(staged.bad);
-        self.unread.add_all(staged.unread);
-        self.work = staged.work.or(self.work.take());
-        self.downloads = staged.downloads;
-    }
-}
-
-impl From<Vec<FoundFile>> for Found {
-    /// Returns a result without unread files.
-    fn from(files: Vec<FoundFile>) -> Found {
-        Found { files, ..Found::default() }
-    }
-}
+use std::path::{Path, PathBuf};
 
 /// Returns the files for the inputs, with default options.
 ///
@@ -168,33 +125,6 @@ fn places(folder: &Path, inputs: &[String]) -> Vec<PathBuf> {
         path.canonicalize().or_else(|_| at(folder, glob_parts(input).0).canonicalize()).ok()
     };
     inputs.iter().filter_map(place).collect()
-}
-
-/// Sorts files by the bytes of their absolute paths or, for objects in stores, of their addresses. The order therefore depends neither on
-/// the working directory nor on the folder for temporary files.
-pub fn sort(files: &mut [FoundFile]) {
-    files.sort_by_cached_key(|file| {
-        if file.staged.is_some() {
-            return file.path.as_os_str().as_encoded_bytes().to_vec();
-        }
-        let mut plain = PathBuf::new();
-        for part in absolute(&file.path).components() {
-            match part {
-                Component::ParentDir => _ = plain.pop(),
-                part => plain.push(part),
-            }
-        }
-        plain.into_os_string().into_encoded_bytes()
-    });
-}
-
-/// Returns an absolute path without resolving links. Records contain absolute paths because they may be read from a different working
-/// directory. The address of an object stays as it is.
-pub fn absolute(path: &Path) -> PathBuf {
-    match path.to_str().and_then(Address::of) {
-        Some(_) => path.to_path_buf(),
-        None => std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()),
-    }
 }
 
 /// Returns the path of an input in a folder.

@@ -6,10 +6,11 @@
 use crate::compressed::coding::Coding;
 use crate::compressed::packing::Packing;
 use crate::find::bad_input::BadInput;
-use crate::find::found_file::FoundFile;
+use crate::find::found::{Downloads, Found, sort};
+use crate::find::found_file::{FoundFile, Staged};
 use crate::find::glob::{WILD, glob, glob_parts, is_below_match, spelled};
 use crate::find::hive;
-use crate::find::inputs::{Found, Taking, sort};
+use crate::find::taking::Taking;
 use crate::find::unread::{Other, Unread};
 use crate::format::Format;
 use crate::formats;
@@ -22,7 +23,6 @@ use dupsift_publish::work_files::OBJECT;
 use dupsift_publish::{Ours, TemporaryFolder, WorkFolder};
 use dupsift_remote::address::{self, Address};
 use dupsift_remote::{Access, Object, Store, Traffic};
-use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -31,36 +31,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-
-/// The local copy of an object. The path of the file is the object's address, which names it in messages and records.
-#[derive(Clone, Debug)]
-pub struct Staged {
-    /// The path of the copy.
-    pub(crate) copy: PathBuf,
-    /// The folder of the copy, if it is removed when the last file in it is no longer needed.
-    _folder: Option<Arc<TemporaryFolder>>,
-    /// The ETag of the object.
-    pub etag: Option<String>,
-    /// The version of the object, if the store reports versions.
-    pub version: Option<String>,
-}
-
-/// Counts what was downloaded for a run.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Downloads {
-    /// The number of objects in the corpus.
-    pub objects: u64,
-    /// The number of objects that an earlier run had downloaded completely.
-    pub reused: u64,
-    /// The number of bytes received.
-    pub bytes: u64,
-    /// The number of requests, including those for lists and those that failed.
-    pub requests: u64,
-    /// The number of requests that were repeated because an earlier one failed.
-    pub retries: u64,
-    /// The time that the downloads took, in seconds.
-    pub seconds: f64,
-}
 
 /// The folder for the copies.
 pub enum CopyFolder {

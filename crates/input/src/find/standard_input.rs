@@ -4,7 +4,7 @@
 use crate::compressed::coding::Coding;
 use crate::compressed::packing::Packing;
 use crate::find::found_file::FoundFile;
-use crate::find::inputs::Taking;
+use crate::find::taking::Taking;
 use crate::formats;
 use crate::formats::TextFiles;
 use dupsift_core::error::{Error, Result};

@@ -119,7 +119,7 @@ fn without_quotes_each_line_is_a_record() {
     let bytes = b"id\ttext\n\"1\t\"Open\n2\t\"closed\" later\r\n3\ta \"\"b\"\"\n\n4\t\"\"\n";
     std::fs::write(&path, gz(bytes)).expect("written");
     let coding = Coding { quoting: crate::dialect::Quoting::None, ..Coding::default() };
-    let taking = crate::find::inputs::Taking { coding, ..Default::default() };
+    let taking = crate::find::taking::Taking { coding, ..Default::default() };
     let found = crate::find::inputs::find_all(&[path.to_string_lossy().into_owned()], taking).expect("found");
     let (source, bad) = crate::corpus::source::open(found, &crate::testkit::columns(), 1, None).expect("opened");
     assert!(bad.is_empty(), "{bad:?}");
