@@ -17,6 +17,7 @@ mod losses;
 mod page;
 mod pages;
 mod plan;
+mod purified;
 mod summary;
 mod tables;
 

@@ -1,15 +1,14 @@
 //! Formats the summary at the end of `purify`: the kinds of pages, their charsets, what was truncated, and how to continue.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::losses::rejected;
+use super::purified::{by_name, purified};
 use super::summary::peak_memory;
-use super::{counted, guarded, once_accepted, other_inputs, rejections, skipped, thousands};
+use super::{counted, guarded, once_accepted, other_inputs, rejections, skipped};
 use dupsift_commands::purify::{PagesReport, TrainingReport};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::stands_in;
-use dupsift_engine::reading::PurifyReport;
 
 /// Returns the summary of a `purify` run whose output is in `out`. The text ends with a line break.
 pub fn pages(report: &PagesReport, out: &Path) -> String {
@@ -66,46 +65,4 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
     text += &guarded(report, out);
     text += &format!("\noutput: {}\n", stands_in(report, out).display());
     text + &format!("next{}: dupsift purify INPUT --model {} --out DIR\n", once_accepted(report), out.display())
-}
-
-/// Returns lines that describe what happened to the pages.
-pub(super) fn purified(report: &PurifyReport) -> Vec<String> {
-    let characters = match report.malformed {
-        0 => String::new(),
-        some => format!("; {} with invalid bytes", counted(some, "page")),
-    };
-    let mut lines = vec![
-        format!(
-            "pages: {pages} ({bytes}); {text} of text extracted with {}",
-            report.recipe,
-            pages = thousands(report.pages),
-            bytes = size(report.bytes),
-            text = size(report.body_bytes)
-        ),
-        format!("pages: {}; read as {}{characters}", by_name(&report.kinds), by_name(&report.charsets)),
-    ];
-    if !report.cut.is_empty() {
-        lines.push(format!("pages truncated by a limit: {}", by_name(&report.cut)));
-    }
-    if !report.other_records.is_empty() {
-        lines.push(format!("archives: other records: {}", by_name(&report.other_records)));
-    }
-    if report.truncated > 0 {
-        lines.push(format!(
-            "archives: {} truncated by the crawler",
-            counted_as(report.truncated, "page was|pages were")
-        ));
-    }
-    lines
-}
-
-fn by_name(counts: &BTreeMap<String, u64>) -> String {
-    let mut counts: Vec<(&String, &u64)> = counts.iter().collect();
-    counts.sort_by_key(|&(name, &count)| (std::cmp::Reverse(count), name));
-    let counts: Vec<String> = counts.into_iter().map(|(name, &count)| format!("{} {name}", thousands(count))).collect();
-    counts.join(", ")
-}
-
-fn size(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
 }

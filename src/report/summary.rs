@@ -9,7 +9,7 @@ use std::path::Path;
 use bytesize::ByteSize;
 
 use super::losses::{guard, held, skipped};
-use super::pages::purified;
+use super::purified::purified;
 use super::tables::table_of_numbers_without;
 use super::{counted, other_inputs, rejections_of, thousands};
 use dupsift_core::number::counted_as;

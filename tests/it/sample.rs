@@ -31,7 +31,7 @@ fn a_sample_is_a_corpus_of_its_documents() {
     let removal = &report["removal"];
     assert_eq!(removal["kept"].as_u64().unwrap() + removal["removed"].as_u64().unwrap(), 150);
 
-    let sample = dupsift_engine::reading::sample::Sample::draw(
+    let sample = dupsift_engine::session::sample::Sample::draw(
         dupsift_engine::options::sample_size::SampleSize::Count(150),
         3,
         400,

@@ -25,10 +25,10 @@ use dupsift_engine::job::read::intake::{Intake, Taken, Took};
 use dupsift_engine::job::read::keep_column::ValueCounts;
 use dupsift_engine::job::read::one_pass::{Asked, Share, read};
 use dupsift_engine::job::read::sign::{SignedRows, Signing};
-use dupsift_engine::reading::content_hashes::Sum;
 use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::parts::put;
 use dupsift_engine::session::Session;
+use dupsift_engine::session::content_hashes::Sum;
 use dupsift_spill::shuffle::Sorted;
 
 /// Holds the counts of a task. The sums over all tasks are the counts of the corpus.

@@ -19,7 +19,7 @@ pub use crate::reading::inputs::{
 };
 pub use crate::reading::losses::{Losses, OtherInput};
 pub use crate::reading::purified::{Seen, each_page, of_corpus};
-pub use crate::reading::purify_report::PurifyReport;
 pub use crate::reading::rejected::{Rejected, Rejecter};
 pub use crate::reading::{RejectionsReport, input_notes};
+pub use crate::session::PurifyReport;
 pub use crate::session::Session;

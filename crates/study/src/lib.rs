@@ -16,6 +16,7 @@ mod apply;
 mod compare;
 mod comparison;
 mod confidence;
+mod doubt;
 mod evaluate;
 mod explain;
 pub(crate) mod finished;

@@ -9,7 +9,7 @@ use crate::job::saved::left;
 use crate::job::write::corpus_files::check_formats;
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
-use crate::reading::sample::{Sample, taking_part};
+use crate::session::sample::{Sample, taking_part};
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::algorithm::contract::banding::Banding;
 use dupsift_algorithms::corpus::CorpusStats;

@@ -12,6 +12,7 @@ mod timing;
 
 // The run: its states in order, and what a state leaves to the next.
 pub mod algorithm_state;
+pub(crate) mod passes;
 pub mod run;
 pub mod story;
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::algorithm_state::AlgorithmState;
 use super::cut;
+use super::passes::{Before, First, Passes, Stored, Waiting};
 use super::read_back::Frozen;
 use super::run_report::RunReport;
 use super::saved::SavedState;
@@ -19,15 +20,15 @@ use crate::job::pair::relate;
 use crate::job::pair::relate::relate;
 use crate::job::read::intake::Taken;
 use crate::job::read::learn;
-use crate::job::read::passes::{Before, First, Passes, Stored, Waiting};
 use crate::job::read::saved_counts::SavedCounts;
+use crate::job::read::saved_inputs;
 use crate::job::write::output;
 use crate::matching::indexed::Indexed;
 use crate::matching::meeting::{Meeting, RecordedKeys};
 use crate::reading::document::View;
 use crate::reading::losses::Losses;
-use crate::reading::sample::Sample;
 use crate::session::Session;
+use crate::session::sample::Sample;
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::steps::plan::Plan;
@@ -134,7 +135,7 @@ pub fn attempt(
     }
     let planned = planned.unwrap_or_else(|| session.sample.map_or(session.documents(), Sample::documents));
     let plan = Plan::new(&options.recipe, planned, options.resources.prefilter, frozen.is_some())?;
-    let saved = SavedState::new(session, &plan, frozen.as_ref(), checkpoints);
+    let saved = SavedState::new(session, &plan, frozen.as_ref(), checkpoints, saved_inputs::columns(session));
     variant.prepare(session, &plan, &saved)?;
 
     let none = CorpusStats::none();

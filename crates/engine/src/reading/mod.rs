@@ -9,24 +9,18 @@ pub mod inputs;
 // Passes over the documents, on all threads.
 pub mod parts;
 pub(crate) mod read;
-pub mod sample;
 
 // A row as a document, and what the first pass records of it for later passes.
-pub mod content_hashes;
 pub(crate) mod cuts;
 pub mod document;
 pub(crate) mod forward;
-pub(crate) mod scopes;
 pub(crate) mod source_values;
 
 // Text from pages.
 pub mod purified;
-pub(crate) mod purified_store;
-pub(crate) mod purify_report;
 
 // What the output shows of documents.
 pub mod ids;
-pub mod kept_texts;
 
 // What could not be read.
 pub mod losses;
@@ -34,6 +28,5 @@ pub mod rejected;
 
 pub use inputs::{Inputs, Writes, columns, input_endings, look, look_and_write, take_in};
 pub use losses::{BadInputReport, OtherInput, OtherInputReport};
-pub use purify_report::PurifyReport;
 pub use rejected::RejectionsReport;
 pub use source_values::SourceReport;

@@ -10,10 +10,10 @@ use std::time::Instant;
 use arrow::array::StringViewArray;
 use arrow::array::builder::StringViewBuilder;
 
-use super::purified_store::{Filling, Kept, Stored};
-use super::purify_report::{PurifyReport, add};
 use crate::options::purify_name;
+use crate::session::PurifyReport;
 use crate::session::Session;
+use crate::session::purified_store::{Filling, Kept, Stored};
 use dupsift_core::error::Result;
 use dupsift_core::guard::guarded;
 use dupsift_input::{InputFile, Want};
@@ -65,7 +65,7 @@ pub(crate) fn report(session: &Session<'_>) -> Option<PurifyReport> {
 pub fn of_corpus(mut report: PurifyReport, session: &Session<'_>) -> PurifyReport {
     report.recipe = purify_name(&session.options.pages.purify);
     for archived in session.source.files.iter().filter_map(|file| file.archived.as_ref()) {
-        archived.others.iter().for_each(|(name, &count)| add(&mut report.other_records, name, count));
+        archived.others.iter().for_each(|(name, &count)| report.count_other_records(name, count));
         report.truncated += archived.truncated;
     }
     report

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytesize::ByteSize;
 
 use super::purified::{self, Reading};
-use super::purified_store::Filling;
-use super::purify_report::PurifyReport;
 use crate::engine::checkpoints::{PartialReader, PartialWriter, Recorder};
 use crate::engine::progress::Unit;
 use crate::engine::read_limit::ReadLimit;
 use crate::engine::threads::Engine;
+use crate::session::PurifyReport;
 use crate::session::Session;
+use crate::session::purified_store::Filling;
 use dupsift_core::error::{Error, Result};
 use dupsift_input::{LargePage, RowFilter, Segment, Split, Want};
 use dupsift_tables::Documents;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::doubt::{Facts, certainty};
 use super::{ListedPairRow, ListedRow, Lister, Rows};
+use crate::doubt::{Facts, certainty};
 use crate::finished::tables::wrong_type;
 use arrow::array::RecordBatch;
 use dupsift_algorithms::recipe::remove_if::{Bounds, RemoveIf, Stays};

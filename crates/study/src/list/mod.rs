@@ -4,7 +4,6 @@
 //! for each removed document; these are recorded in temporary files. The corpus is read only to select documents by their text or source.
 
 mod clusters;
-pub(crate) mod doubt;
 mod kept_pairs;
 mod removed;
 mod select;

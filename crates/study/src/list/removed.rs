@@ -1,7 +1,7 @@
 //! Lists the removed documents.
 
-use super::doubt::{Facts, doubt, others_as_near};
 use super::{ListedRemovalRow, ListedRow, Lister, Rows};
+use crate::doubt::{Facts, doubt, others_as_near};
 use crate::finished::tables::wrong_type;
 use dupsift_core::error::Result;
 use dupsift_input::TableReader;

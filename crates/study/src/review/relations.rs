@@ -4,8 +4,8 @@
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::doubt::others_as_near;
 use crate::finished::Finished;
-use crate::list::doubt::others_as_near;
 use dupsift_core::error::{Error, Result};
 use dupsift_input::TableReader;
 use dupsift_tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::lowest::Lowest;
 use super::tally::{BINS, bin, bin_range};
-use crate::list::doubt::{Facts, doubt};
+use crate::doubt::{Facts, doubt};
 use dupsift_algorithms::recipe::remove_if::Bounds;
 use dupsift_core::error::Result;
 use dupsift_core::hash::mix64;

@@ -7,8 +7,8 @@
 
 use super::pair_list::PairList;
 use crate::classes::Classes;
-use crate::reading::scopes::Noted;
 use crate::session::Session;
+use crate::session::scopes::Noted;
 use dupsift_core::error::Result;
 use dupsift_core::row::Docs;
 use dupsift_spill::shuffle::AtomicCells;

@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::across::Across;
+use super::new_documents::NewDocuments;
 use super::pair_list::PairList;
 use crate::classes::{Classes, Link};
 use crate::engine::scratch::WorkScratch;
 use crate::engine::threads::UNKNOWN;
 use crate::job::read::sign::SignedRows;
-use crate::matching::new_documents::NewDocuments;
 use crate::session::Session;
 use dupsift_algorithms::recipe::bound::Bound;
 use dupsift_algorithms::steps::clusters;

@@ -8,6 +8,7 @@ pub mod group;
 pub mod links;
 pub(crate) mod margin;
 mod nearest;
+mod new_documents;
 pub mod pair_list;
 pub mod relate;
 pub mod saved_contents;

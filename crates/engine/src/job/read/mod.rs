@@ -1,4 +1,5 @@
-//! Implements the first part of a run, which makes passes over the corpus until every document has its signatures.
+//! Implements the first part of a run: what a pass over the corpus records of each document, until every document has its signatures.
+//! `passes` in the folder above decides which passes are made.
 
 pub mod copies;
 pub mod count;
@@ -10,7 +11,6 @@ pub mod keep_column;
 mod keep_number;
 pub mod learn;
 pub mod one_pass;
-pub mod passes;
 pub(crate) mod prefilter;
 pub(crate) mod recall;
 pub mod saved_counts;

@@ -9,29 +9,16 @@ use std::sync::Arc;
 
 use super::intake::Intake;
 use crate::engine::checkpoints::{Checkpoints, is_same};
-use crate::reading::content_hashes::{self, ContentHashes, Sum};
 use crate::reading::document::View;
 use crate::session::Session;
+use crate::session::content_hashes::{self, ContentHashes, Sum};
 use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_input::{RowFilter, Source, Want};
-use dupsift_publish::{LedgerInput, LedgerInputs};
-
-/// Returns the input files of this run for the ledger. Checkpoints use only documents before number `used`.
-pub fn of(session: &Session<'_>, used: u64) -> LedgerInputs {
-    let hashed = session.contents.documents();
-    let file = |(file, contents): (&dupsift_input::InputFile, Sum)| LedgerInput {
-        label: file.label.clone(),
-        stamp: file.seen().to_string(),
-        rows: hashed.saturating_sub(file.first_doc).min(file.rows),
-        contents,
-    };
-    let files = session.source.files.iter().zip(session.contents.sums()).map(file).collect();
-    LedgerInputs { columns: columns(session), used, hashed, files }
-}
+use dupsift_publish::LedgerInput;
 
 /// Returns the columns that are hashed.
-fn columns(session: &Session<'_>) -> Vec<String> {
+pub fn columns(session: &Session<'_>) -> Vec<String> {
     want(session).others
 }
 

@@ -9,15 +9,15 @@ use super::keys::RunKeys;
 use crate::engine::checkpoints::{
     Checkpoint, CheckpointWriter, Checkpoints, Kept, Key, Left, PartialReader, PartialWriter,
 };
-use crate::job::read::saved_inputs;
 use crate::job::read_back::Frozen;
 use crate::options::RunOptions;
 use crate::session::Session;
+use crate::session::content_hashes::Sum;
 use dupsift_algorithms::steps::plan::Plan;
 use dupsift_core::error::Result;
 use dupsift_core::number::counted;
-use dupsift_input::Source;
-use dupsift_publish::WorkFolder;
+use dupsift_input::{InputFile, Source};
+use dupsift_publish::{LedgerInput, LedgerInputs, WorkFolder};
 use dupsift_text::Pipeline;
 
 /// Returns a line describing the work that an earlier run saved for these options and files, or `None` if no work was saved.
@@ -137,18 +137,21 @@ pub struct SavedState<'j> {
     plan: &'j Plan,
     frozen: Option<&'j Frozen>,
     checkpoints: &'j Checkpoints<'j>,
+    /// The columns that the content hashes of the input files cover.
+    hashed_columns: Vec<String>,
     keys: OnceLock<RunKeys>,
 }
 
 impl<'j> SavedState<'j> {
-    /// Returns the saved state of a run.
+    /// Returns the saved state of a run. The content hashes of the input files cover `hashed_columns`.
     pub fn new(
         session: &'j Session<'j>,
         plan: &'j Plan,
         frozen: Option<&'j Frozen>,
         checkpoints: &'j Checkpoints<'j>,
+        hashed_columns: Vec<String>,
     ) -> SavedState<'j> {
-        SavedState { session, plan, frozen, checkpoints, keys: OnceLock::new() }
+        SavedState { session, plan, frozen, checkpoints, hashed_columns, keys: OnceLock::new() }
     }
 
     /// Returns the plan of the passes.
@@ -244,7 +247,21 @@ impl<'j> SavedState<'j> {
 
     /// Records that later checkpoints depend on all documents.
     fn made_of_all(&self) {
-        self.checkpoints.made_of(saved_inputs::of(self.session, self.session.documents()));
+        self.checkpoints.made_of(self.inputs(self.session.documents()));
+    }
+
+    /// Returns the input files of this run for the ledger. Checkpoints use only documents before number `used`.
+    fn inputs(&self, used: u64) -> LedgerInputs {
+        let Session { source, contents, .. } = self.session;
+        let hashed = contents.documents();
+        let file = |(file, contents): (&InputFile, Sum)| LedgerInput {
+            label: file.label.clone(),
+            stamp: file.seen().to_string(),
+            rows: hashed.saturating_sub(file.first_doc).min(file.rows),
+            contents,
+        };
+        let files = source.files.iter().zip(contents.sums()).map(file).collect();
+        LedgerInputs { columns: self.hashed_columns.clone(), used, hashed, files }
     }
 
     /// Removes a checkpoint that no later step uses.
@@ -287,7 +304,7 @@ impl<'j> SavedState<'j> {
             to.stream(|writer| save(&mut PartialWriter::new(writer)))?;
             // During a first pass, the content hashes cover only the documents up to the end of the partial checkpoint.
             let documents = self.session.contents.documents();
-            self.checkpoints.made_of(saved_inputs::of(self.session, documents));
+            self.checkpoints.made_of(self.inputs(documents));
             Ok(())
         };
         let bytes = self.checkpoints.save_with(self.session.engine, &partials.key(self.keys()?, at), save)?;

@@ -11,12 +11,12 @@ use crate::job::run_report::{
     SCHEMA_VERSION, StatisticsReport,
 };
 use crate::options::record;
-use crate::reading::content_hashes;
 use crate::reading::input_notes;
 use crate::reading::inputs::notes;
 use crate::reading::losses::Losses;
 use crate::reading::purified;
 use crate::session::Session;
+use crate::session::content_hashes;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::recipe::remove_if::MOST_LOOKED_AT;
 use dupsift_algorithms::steps::guard::{corpus_note, template_note};

@@ -14,7 +14,7 @@ use crate::job::decide::decided::{self, Decided};
 use crate::job::run_report::FolderReport;
 use crate::reading::document::View;
 use crate::reading::purified::{Reading, asks, how, texts};
-use crate::reading::purify_report::PurifyReport;
+use crate::session::PurifyReport;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
 use dupsift_input::{RowFilter, Split, Want};

@@ -3,26 +3,26 @@
 
 use std::sync::Arc;
 
-use super::copies;
-use super::count::{Counted, Counting};
-use super::intake::Taken;
-use super::one_pass::{Asked, FirstPass, FirstResult, read};
-use super::prefilter;
-use super::recall;
-use super::sign::{SignedRows, Signing, rows, spilled};
+use super::algorithm_state::AlgorithmState;
+use super::pair::step::{Step, is_noted};
+use super::read::copies;
+use super::read::count::{Counted, Counting};
+use super::read::intake::Taken;
+use super::read::one_pass::{Asked, FirstPass, FirstResult, read};
+use super::read::prefilter;
+use super::read::recall;
+use super::read::saved_counts::SavedCounts;
+use super::read::saved_rows::SavedRows;
+use super::read::sign::{SignedRows, Signing, rows, spilled};
+use super::read_back::{Frozen, digest};
+use super::saved::{FIRST, Made, Partials, RECALL, SECOND, SavedState};
 use crate::classes::Classes;
-use crate::job::algorithm_state::AlgorithmState;
-use crate::job::pair::step::{Step, is_noted};
-use crate::job::read::saved_counts::SavedCounts;
-use crate::job::read::saved_rows::SavedRows;
-use crate::job::read_back::{Frozen, digest};
-use crate::job::saved::{FIRST, Made, Partials, RECALL, SECOND, SavedState};
 use crate::matching::indexed::IndexedNumbers;
 use crate::matching::meeting::{Meeting, Numbered, RecordedKeys};
 use crate::reading::document::View;
 use crate::reading::forward::Forward;
-use crate::reading::purified_store::KeptPages;
 use crate::session::Session;
+use crate::session::purified_store::KeptPages;
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::recipe::bound::Bound;
@@ -38,7 +38,7 @@ type Placed<'c> = (usize, AlgorithmState<'c, Step>);
 type Unsigned<'c> = (usize, Bound<'c>);
 
 /// The part of an algorithm's index entry that is known once all documents have signatures.
-pub struct Stored {
+pub(crate) struct Stored {
     /// The label of the algorithm.
     pub label: String,
     /// The keys by which the algorithm matches documents.

@@ -1,20 +1,30 @@
 //! Defines the session of a run, which holds its threads, memory, temporary files, options and corpus, and the pipeline that splits text
-//! into words.
+//! into words. The modules hold what all passes of a session share: which documents take part, their scopes, the text extracted from
+//! pages, hashes of the contents of files, and texts for the report page.
+
+pub mod content_hashes;
+pub mod kept_texts;
+pub(crate) mod purified_store;
+mod purify_report;
+pub mod sample;
+pub(crate) mod scopes;
+
+pub use purify_report::PurifyReport;
 
 use std::sync::atomic::AtomicU64;
 
 use crate::engine::threads::Engine;
 use crate::matching::indexed::Indexed;
 use crate::options::RunOptions;
-use crate::reading::content_hashes::ContentHashes;
-use crate::reading::kept_texts::KeptTexts;
-use crate::reading::purified_store::Pages;
-use crate::reading::sample::{Sample, taking_part};
-use crate::reading::scopes::Scopes;
+use content_hashes::ContentHashes;
 use dupsift_core::doc::IndexDoc;
 use dupsift_input::{Source, Split};
 use dupsift_pages::Purifier;
 use dupsift_text::{Field, Pipeline};
+use kept_texts::KeptTexts;
+use purified_store::Pages;
+use sample::{Sample, taking_part};
+use scopes::Scopes;
 
 /// Holds the resources and inputs of a run. All passes over the corpus share the session.
 pub struct Session<'s> {

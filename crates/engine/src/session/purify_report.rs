@@ -47,6 +47,11 @@ impl PurifyReport {
         page.cut.names().for_each(|name| add(&mut self.cut, name, 1));
     }
 
+    /// Counts web archive records of one type that do not contain a page.
+    pub(crate) fn count_other_records(&mut self, name: &str, count: u64) {
+        add(&mut self.other_records, name, count);
+    }
+
     /// Adds the counts of another thread.
     pub fn merge(&mut self, other: &PurifyReport) {
         self.pages += other.pages;
@@ -63,7 +68,7 @@ impl PurifyReport {
 }
 
 /// Increases one of several counts.
-pub(super) fn add(counts: &mut BTreeMap<String, u64>, name: &str, count: u64) {
+fn add(counts: &mut BTreeMap<String, u64>, name: &str, count: u64) {
     match counts.get_mut(name) {
         Some(known) => *known += count,
         None => _ = counts.insert(name.to_owned(), count),
