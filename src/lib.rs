@@ -50,6 +50,9 @@ pub use dupsift_engine::job::RunReport;
 
 pub use builder::Job;
 pub use error::{Error, Result};
+#[cfg(feature = "report")]
+#[doc(hidden)]
+pub use held::{accept, reject};
 #[doc(hidden)]
 pub use start::{estimate, start, start_sample, start_with};
 
@@ -57,6 +60,8 @@ mod builder;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+#[cfg(feature = "report")]
+mod held;
 #[cfg(feature = "report")]
 #[doc(hidden)]
 pub mod report;

@@ -19,12 +19,12 @@ from ._contaminated import Contamination, contaminated
 from ._dupsift import Column, __version__
 from ._errors import DamagedError, Error, InputError
 from ._facts import Algorithm, Parameter, Preset, algorithms, presets
-from ._output import Comparison, Estimate, Evaluation, Explanation, Output, Pages
+from ._output import Comparison, Estimate, Evaluation, Explanation, Listing, Output, Pages, Rules, Sample
 from ._progress import Progress
 from ._result import Result, Survivors
 from ._stream import Stream
 from ._table import Table
-from ._verbs import compare, dedup, estimate, evaluate, open, purify, run
+from ._verbs import accept, compare, dedup, estimate, evaluate, open, purify, reject, run
 
 __all__ = [
     "Algorithm",
@@ -37,18 +37,22 @@ __all__ = [
     "Evaluation",
     "Explanation",
     "InputError",
+    "Listing",
     "Output",
     "Pages",
     "Parameter",
     "Preset",
     "Progress",
     "Result",
+    "Rules",
+    "Sample",
     "Signature",
     "SignatureRow",
     "Stream",
     "Survivors",
     "Table",
     "__version__",
+    "accept",
     "algorithms",
     "compare",
     "contaminated",
@@ -58,6 +62,7 @@ __all__ = [
     "open",
     "presets",
     "purify",
+    "reject",
     "run",
     "sign",
     "similarity",

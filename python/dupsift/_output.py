@@ -55,8 +55,8 @@ class Output:
 
     @property
     def held(self) -> bool:
-        """Whether a guard held the result back. A result that was held back did not replace an earlier result."""
-        return any(guard["held"] for guard in self.report["guards"])
+        """Whether a guard holds the result back: it did not replace an earlier result, and it was not accepted."""
+        return any(guard["held"] for guard in self.report["guards"]) and "accepted" not in self.report
 
     def _link(self) -> str:
         page = self.path / "report.html"
@@ -135,17 +135,47 @@ class Pairs(Output):
         return self._table("rejected")
 
     def explain(
-        self, a: str | int, b: str | int | None = None, *, rows: bool = False, input: str | os.PathLike[str] | None = None
+        self,
+        a: str | int | None = None,
+        b: str | int | None = None,
+        *,
+        rows: bool = False,
+        input: str | os.PathLike[str] | None = None,
+        seed: int = 0,
+        worst: bool = False,
     ) -> Explanation:
         """Explains why two documents are or are not a pair: signatures, scores, and a side-by-side comparison.
 
         ``a`` and ``b`` are ids or FILE#ROW. With ``rows=True``, they are row numbers of the corpus, as in the column ``doc`` of the tables;
         in an incremental run, these numbers continue from the earlier batches. Without ``b``, ``a`` is compared with the document that was
-        kept instead, or with the most similar document in a pair with ``a``. The corpus must be in its original location, or ``input`` must
+        kept instead, or with the most similar document in a pair with ``a``. Without both, a removed document is explained: one that is drawn
+        with ``seed``, or the most doubtful one with ``worst=True``. The corpus must be in its original location, or ``input`` must
         give its new location. Raises ValueError for unknown documents, and if the corpus has changed.
         """
         self._there()
-        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows, self._place(input)))
+        if a is None and b is not None:
+            raise ValueError("b: expected a document as a, too")
+        asked = [str(one) for one in (a, b) if one is not None]
+        return Explanation(*_dupsift.explain(os.fspath(self.path), asked, rows, self._place(input), seed, worst))
+
+    def show(
+        self,
+        what: str = "removed",
+        *,
+        limit: int = 20,
+        worst: bool = False,
+        grep: str | None = None,
+        source: str | None = None,
+        input: str | os.PathLike[str] | None = None,
+    ) -> Listing:
+        """Lists rows: the ``removed`` documents, the ``kept_similar`` pairs of which both documents are kept, or the ``clusters``.
+
+        ``limit`` is the maximum number of rows. With ``worst=True``, the most doubtful rows come first. ``grep`` selects documents whose id or
+        text contains a text, and ``source`` those of an input file or with a value in the column of sources; both read the corpus.
+        Raises ValueError for an unknown source, and if the corpus has changed.
+        """
+        self._there()
+        return Listing(*_dupsift.show(os.fspath(self.path), what, (limit, worst), (grep, source), self._place(input)))
 
 
 class Comparison(Pairs):
@@ -221,6 +251,22 @@ class Explanation(Printed):
         answer, _, _ = self._text.partition("\n\n")
         everything = f"<details><summary>scores and signatures</summary><pre>{html.escape(self._text)}</pre></details>"
         return f"<pre>{html.escape(answer)}</pre>{self._marked}{everything}"
+
+
+class Listing(Printed):
+    """Rows of a result. ``print`` shows a table; ``record["rows"]`` has all fields of each row."""
+
+
+class Rules(Printed):
+    """What each removal rule removes. ``print`` shows the table; ``record["rules"]`` has a row for each rule."""
+
+
+class Sample(Printed):
+    """Removals for labeling. ``print`` shows them as CSV with an empty column ``label``; ``record["pairs"]`` has a dictionary for each."""
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the CSV file, to be labeled and passed to ``dupsift.evaluate``."""
+        Path(path).write_text(self._text, encoding="utf-8", newline="")
 
 
 class Estimate(Printed):

@@ -14,7 +14,7 @@ from ._dupsift import Column
 from ._frames import FOLDER, Corpus, filtered
 from ._ids import suggestion
 from ._order import check_order
-from ._output import Pairs
+from ._output import Pairs, Rules, Sample
 from ._table import Table
 
 Corpora = str | Sequence[str]
@@ -145,6 +145,28 @@ class Result(Pairs):
     def kept_rows(self) -> Column:
         """The numbers of the kept rows, Int64, in ascending order, for example for ``datasets.Dataset.select``."""
         return self.kept_mask.rows()
+
+    def rules(self, *, input: PathLike | None = None) -> Rules:
+        """Counts the documents and bytes that stricter and looser rules remove. Nothing is written; the corpus must still exist."""
+        self._there()
+        return Rules(*_dupsift.rules(os.fspath(self.path), self._place(input)))
+
+    def sample(
+        self, pairs: int = 50, *, by: str | Sequence[str] = (), seed: int = 0, input: PathLike | None = None
+    ) -> Sample:
+        """Draws removals for labeling, all but exact copies.
+
+        ``by`` is ``"similarity"``, ``"source"`` or both: groups that are represented by their share. Write ``y``, ``n`` or ``unsure`` into the
+        column ``label``, and pass the file, or a frame with the columns id_a, id_b and label, to ``dupsift.evaluate``.
+        Raises ValueError if there is nothing to label.
+        """
+        self._there()
+        names = by.split(",") if isinstance(by, str) else list(by)
+        unknown = [name for name in names if name not in ("similarity", "source")]
+        if unknown:
+            raise ValueError(f'by: {unknown[0]!r}; expected "similarity" or "source"')
+        groups = ("similarity" in names, "source" in names)
+        return Sample(*_dupsift.sample(os.fspath(self.path), (pairs, seed), groups, self._place(input)))
 
     def filter(self, frame: F) -> F:
         """Returns a frame without its removed rows. Pass the frame of ``dedup``, or a frame with the same rows in the same order.

@@ -277,10 +277,34 @@ def evaluate(
 
     Raises ValueError for invalid labels, and if the corpus is missing or has changed.
     """
-    folder = result.path if isinstance(result, Output) else Path(result)
     options = given_of({"truth_quotes": truth_quotes, "threads": threads, "memory": memory})
     labels = Corpus(truth, [], True, None, "labels") if is_frame(truth) else None
     files = inputs_of(truth) if labels is None else [os.fspath(labels.path)]  # type: ignore[arg-type]
     place = result._place(input) if isinstance(result, Pairs) else place_of(input)
-    record, text = _dupsift.evaluate(os.fspath(folder), files, options, full, place)
+    record, text = _dupsift.evaluate(_folder(result), files, options, full, place)
     return Evaluation(record, text)
+
+
+def accept(result: Output | str | PathLike, *, reason: str | None = None) -> Path:
+    """Publishes a result that a guard held back, and adds it to the index that it was matched against. Returns its new folder.
+
+    ``result`` is the held result or its folder (``NAME.held``). ``reason`` is recorded in run.json and shown in the report. Repeating a
+    call that was interrupted resumes it. Raises ValueError for a folder that is not a held result.
+
+        if result.held:
+            result = dupsift.open(dupsift.accept(result, reason="a new crawler"))
+    """
+    return Path(_dupsift.accept(_folder(result), reason))
+
+
+def reject(result: Output | str | PathLike) -> bool | None:
+    """Deletes a result that a guard held back, and makes the index that it was matched against forget its batch.
+
+    Returns whether the index still had the batch; None if the result was not matched against an index. Raises ValueError for a folder that
+    is not a held result.
+    """
+    return _dupsift.reject(_folder(result))
+
+
+def _folder(result: Output | str | PathLike) -> str:
+    return os.fspath(result.path if isinstance(result, Output) else result)

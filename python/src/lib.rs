@@ -51,6 +51,11 @@ fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(contaminated::contaminated_mask, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::evaluate, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::show, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::rules, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::sample, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::accept, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::reject, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::columns_read, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::is_input, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::survivors, module)?)?;

@@ -12,7 +12,10 @@ use dupsift_engine::job;
 use dupsift_engine::options::{AddedColumns, CorpusFiles, Spelling, Verb, resolve};
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::{self, Writes};
-use dupsift_study::{self as study, ApplyOptions, CompareOptions, Entries, Finished, Judge, Survivors};
+use dupsift_study::{
+    self as study, ApplyOptions, Choice, CompareOptions, Entries, Finished, Judge, ListOptions, Listed, SampleOptions,
+    Survivors,
+};
 use pyo3::prelude::*;
 
 use crate::call::call;
@@ -132,8 +135,8 @@ pub fn evaluate(
     })
 }
 
-/// Explains why two documents are or aren't a pair, or why a document was removed. Returns the record as JSON, the explanation as text, and
-/// the highlighted differences as HTML.
+/// Explains why two documents are or aren't a pair, or why a document was removed; without ids, explains a removal that is drawn with this
+/// seed, or the most doubtful one. Returns the record as JSON, the explanation as text, and the highlighted differences as HTML.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -141,20 +144,112 @@ pub fn evaluate(
 pub fn explain(
     py: Python<'_>,
     folder: PathBuf,
-    a: String,
-    b: Option<String>,
+    asked: Vec<String>,
     rows: bool,
     input: Option<PathBuf>,
+    seed: u64,
+    worst: bool,
 ) -> PyResult<(String, String, String)> {
     call(py, None, move |cancel, progress| {
         let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
         let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
-        let asked: Vec<String> = std::iter::once(a).chain(b).collect();
-        let explained = study::explain(&finished, &options, &asked, rows, progress, cancel)?;
+        let explained = match asked[..] {
+            [] => {
+                let choice = if worst { Choice::Worst } else { Choice::Drawn(seed) };
+                study::explain_any(&finished, &options, choice, progress, cancel)?
+            }
+            _ => study::explain(&finished, &options, &asked, rows, progress, cancel)?,
+        };
         let (json, marked) = (json(&explained)?, report::marked(&explained));
         let screen = Screen { width: WIDTH, colours: false, full: false };
         Ok((json, report::explanation(&explained.spelled(Spelling::Keywords), screen), marked))
     })
+}
+
+/// Lists the rows of a finished run. Returns the list as JSON and as text.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn show(
+    py: Python<'_>,
+    folder: PathBuf,
+    what: String,
+    shown: (usize, bool),
+    chosen: (Option<String>, Option<String>),
+    input: Option<PathBuf>,
+) -> PyResult<(String, String)> {
+    let what = match what.as_str() {
+        "removed" => Listed::Removed,
+        "kept_similar" => Listed::KeptSimilar,
+        "clusters" => Listed::Clusters,
+        other => {
+            let expected = "expected \"removed\", \"kept_similar\" or \"clusters\"";
+            return Err(raised(py, Error::wrong_value("what", format_args!("{other:?}"), expected)));
+        }
+    };
+    call(py, None, move |cancel, progress| {
+        let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
+        let options = finished.options(&settings(Verb::Show, Vec::new())?)?;
+        let ((limit, worst), (grep, source)) = (shown, chosen);
+        let asked = ListOptions { what, limit, worst, grep, source };
+        let found = study::list(&finished, &options, &asked, progress, cancel)?;
+        Ok((json(&found)?, spelled(report::listing(&found, &folder, WIDTH))))
+    })
+}
+
+/// Counts what each removal rule removes. Returns the table as JSON and as text.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn rules(py: Python<'_>, folder: PathBuf, input: Option<PathBuf>) -> PyResult<(String, String)> {
+    call(py, None, move |cancel, progress| {
+        let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
+        let options = finished.options(&settings(Verb::Show, Vec::new())?)?;
+        let found = study::rules(&finished, &options, progress, cancel)?;
+        Ok((json(&found)?, spelled(report::rule_table(&found, &folder))))
+    })
+}
+
+/// Draws removals for labeling. Returns the sample as JSON and as CSV.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn sample(
+    py: Python<'_>,
+    folder: PathBuf,
+    drawn: (usize, u64),
+    by: (bool, bool),
+    input: Option<PathBuf>,
+) -> PyResult<(String, String)> {
+    call(py, None, move |cancel, progress| {
+        let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
+        let options = finished.options(&settings(Verb::Show, Vec::new())?)?;
+        let ((pairs, seed), (by_similarity, by_source)) = (drawn, by);
+        let asked = SampleOptions { pairs, by_similarity, by_source, seed };
+        let drawn = study::sample(&finished, &options, &asked, progress, cancel)?;
+        Ok((json(&drawn)?, report::label_table(&drawn)))
+    })
+}
+
+/// Publishes a held result, and returns its new folder.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn accept(py: Python<'_>, folder: PathBuf, reason: Option<String>) -> PyResult<PathBuf> {
+    call(py, None, move |_, _| Ok(dupsift::accept(&folder, reason)?.out))
+}
+
+/// Removes a held result. Returns whether its index still had the batch, or `None` without an index.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn reject(py: Python<'_>, folder: PathBuf) -> PyResult<Option<bool>> {
+    call(py, None, move |_, _| dupsift::reject(&folder))
 }
 
 /// Returns the columns of a data frame that a finished run read, as [`crate::frame::frame_columns`] does.

@@ -187,6 +187,27 @@ class Errors(Case):
         self.assertTrue(result.held)
         self.assertNotEqual(result.path, out)
         self.assertEqual(ds.open(out).report["documents"]["used"], 20)
+        accepted = ds.open(ds.accept(result, reason="a new crawler"))
+        self.assertEqual((accepted.path, accepted.held), (out, False))
+        self.assertEqual(accepted.report["accepted"]["reason"], "a new crawler")
+        self.assertEqual(ds.accept(f"{out}.held"), out)
+        with self.assertRaisesRegex(ValueError, "out"):
+            ds.reject(out)
+
+    def test_a_result_that_is_rejected(self) -> None:
+        index = self.folder / "index"
+        good = self.lines(*(f"{TEXT}{row}" for row in range(20)))
+        ds.run(good, out=self.folder / "first", index=index, no_report=True)
+        out = self.folder / "out"
+        ds.run(good, out=out, no_report=True)
+        broken = self.lines(*(f"{TEXT}{row}" for row in range(4)), *[None] * 16)
+        broken.write_text(broken.read_text().replace("null", "3"))
+        options = {"out": out, "overwrite": True, "max_rejected_share": 0.1, "no_report": True}
+        for more, answer in [({}, None), ({"index": index}, True)]:
+            with self.assertWarnsRegex(UserWarning, "held back"):
+                result = ds.run(broken, **options, **more)  # type: ignore[arg-type]
+            self.assertEqual(ds.reject(result), answer)
+            self.assertFalse(result.path.exists())
 
 
 if __name__ == "__main__":

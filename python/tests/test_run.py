@@ -247,6 +247,34 @@ class Runs(Case):
         self.assertEqual(figures.record, json.loads(program("evaluate", self.folder / "out", "--truth", labels, "--json").stdout))
         self.assertIn("exact", str(figures))
 
+    def test_lists_rules_and_samples_are_those_of_the_command_line(self) -> None:
+        out = self.folder / "out"
+        result = ds.run(DOCS, out=out, no_report=True)
+
+        def printed(*words: object) -> object:
+            return json.loads(program(*words, "--json").stdout)
+
+        for what, flag in [("removed", "--removed"), ("kept_similar", "--kept-similar"), ("clusters", "--clusters")]:
+            listing = result.show(what, limit=5, worst=True)
+            self.assertEqual(listing.record, printed("show", out, flag, "--limit", 5, "--worst"))
+            self.assertIn(f"5 of {listing.record['total']:,} ", str(listing))
+        self.assertEqual(result.show(grep="PSReadLine").record, printed("show", out, "--removed", "--grep", "PSReadLine"))
+        self.assertEqual(result.rules().record, printed("show", out, "--rules"))
+        self.assertIn("this run", str(result.rules()))
+        sample = result.sample(20, by="similarity", seed=3)
+        self.assertEqual(sample.record, printed("sample", out, "--pairs", 20, "--by", "similarity", "--seed", 3))
+        labels = self.folder / "labels.csv"
+        sample.write(labels)
+        self.assertEqual(labels.read_text(encoding="utf-8"), str(sample))
+        # Labels go back in.
+        labels.write_text(str(sample).replace(",,", ",y,"), encoding="utf-8")
+        self.assertEqual(ds.evaluate(result, labels).record["labeled_removals"]["right"], 20)
+        self.assertEqual(result.explain(seed=2).record, printed("explain", out, "--seed", 2))
+        self.assertEqual(result.explain(worst=True).record, printed("explain", out, "--worst"))
+        for call, why in [(lambda: result.show("pairs"), "kept_similar"), (lambda: result.sample(by="size"), "similarity"), (lambda: result.explain(b=3), "b: ")]:
+            with self.assertRaisesRegex(ValueError, why):
+                call()
+
     def test_algorithms_are_compared(self) -> None:
         comparison = ds.compare(DOCS, out=self.folder / "out", algorithms="exact,tf", no_report=True, judge="lcs:0.85", limit=500)
         self.assertEqual([one["label"] for one in comparison.comparison["algorithms"]], ["exact", "tf"])

@@ -5,7 +5,6 @@ use anyhow::Result;
 use super::args::RejectArguments;
 use super::log::LogFormat;
 use super::{Exit, log, print_result};
-use dupsift_study as study;
 
 /// Runs the command.
 ///
@@ -13,7 +12,7 @@ use dupsift_study as study;
 /// Returns an error if the folder is not a held result, or if it or its index cannot be changed.
 pub fn reject(arguments: &RejectArguments) -> Result<Exit> {
     log::send(LogFormat::Text);
-    let index = match study::reject(&arguments.dir, &dupsift_incremental::reject)? {
+    let index = match crate::reject(&arguments.dir)? {
         Some(true) => "; the index has forgotten its batch",
         Some(false) => "; its index no longer had its batch",
         None => "",

@@ -1,5 +1,5 @@
-//! Tests that the terminal, `--json` and the pages show the figures of one model: for a run, an explanation, a comparison and an evaluation
-//! of the samples. `python/tests/test_run.py` checks that Python returns the same JSON.
+//! Tests that the terminal, `--json` and the pages show the figures of one model: for a run, an explanation, a comparison, an evaluation, lists,
+//! rules and a sample of removals. `python/tests/test_run.py` checks that Python returns the same JSON.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -11,8 +11,8 @@ use dupsift::report::{self, Detail, Screen};
 use dupsift_core::number::{share, thousands};
 use dupsift_engine::engine::Progress;
 use dupsift_study::{
-    self as study, ComparisonReport, EvaluationReport, Explanation, Finished, ListOptions, Listed, ListedRow, Outcome,
-    Review, ShownFigure, truth_quotes,
+    self as study, Choice, ComparisonReport, EvaluationReport, Explanation, Finished, ListOptions, Listed, ListedRow,
+    Outcome, Review, SampleOptions, ShownFigure, truth_quotes,
 };
 use serde_json::{Value, json};
 
@@ -248,4 +248,93 @@ fn removals_have_the_same_doubt_everywhere() {
     assert_eq!(names, ["file", "source", "script", "length", "similarity"]);
     assert!(review.facets.iter().all(|facet| facet.of.len() == review.removed.sample.len()));
     assert!(page.len() < 3 << 20, "{} bytes", page.len());
+}
+
+#[test]
+fn lists_have_the_same_rows_everywhere() {
+    let out = RUN.out();
+    let finished = Finished::open(&out).unwrap();
+    let options = finished.options(&Default::default()).unwrap();
+    for (what, flag) in [(Listed::KeptSimilar, "--kept-similar"), (Listed::Clusters, "--clusters")] {
+        let asked = ListOptions { what, limit: 30, worst: true, grep: None, source: None };
+        let model = study::list(&finished, &options, &asked, &Progress::hidden(), &AtomicBool::new(false)).unwrap();
+        let typed = printed("show", &out, &[flag, "--worst", "--limit", "30", "--json"]).stdout;
+        assert_eq!(serde_json::from_str::<Value>(&typed).unwrap(), json_of(&model));
+        let terminal = report::listing(&model, &out, 400);
+        has(&terminal, &format!("{} of {} ", model.rows.len(), thousands(model.total)));
+        let lines: Vec<&str> = terminal.lines().skip(1).take(model.rows.len()).collect();
+        for (line, row) in lines.into_iter().zip(&model.rows) {
+            let (doubt, figures, ids) = match row {
+                ListedRow::Pair(row) => (row.doubt, vec![share(row.similarity), row.why.to_owned()], row.ids.to_vec()),
+                ListedRow::Cluster(row) => {
+                    (row.doubt, [row.size, row.removed].map(thousands).to_vec(), vec![row.cluster_id.clone()])
+                }
+                ListedRow::Removal(_) => panic!("a removal in {what:?}"),
+            };
+            assert!(line.trim_start().starts_with(&share(doubt)), "{line}");
+            figures.iter().chain(&ids).for_each(|part| has(line, part));
+        }
+    }
+}
+
+#[test]
+fn rules_have_the_same_figures_everywhere() {
+    let (out, (_, review, page)) = (RUN.out(), reviewed(&RUN.out()));
+    let page = text_of(&page);
+    let finished = Finished::open(&out).unwrap();
+    let options = finished.options(&Default::default()).unwrap();
+    let model = study::rules(&finished, &options, &Progress::hidden(), &AtomicBool::new(false)).unwrap();
+    let typed = printed("show", &out, &["--rules", "--json"]).stdout;
+    assert_eq!(serde_json::from_str::<Value>(&typed).unwrap(), json_of(&model));
+    let terminal = report::rule_table(&model, &out);
+    for row in &model.rules {
+        let line = terminal.lines().find(|line| line.trim_start().starts_with(&format!("{} ", row.rule))).unwrap();
+        let about = if row.is_exact() { "" } else { "about " };
+        has(line, &format!(" {about}{} ", thousands(row.removed)));
+        assert_eq!(line.ends_with("this run"), row.of_the_run, "{line}");
+    }
+    let own = model.rules.iter().find(|row| row.of_the_run).unwrap();
+    assert_eq!(own.removed, finished.report.removal.as_ref().unwrap().removed);
+    has(&page, &format!("{} of {} documents removed", thousands(own.removed), thousands(model.documents)));
+    let bounds = review.bounds.unwrap();
+    let of_page = review.removed.under_rules(bounds).find(|(at, _)| *at == bounds.grams);
+    assert_eq!(of_page.map(|(_, count)| count), Some(own.removed));
+}
+
+#[test]
+fn a_sample_is_the_same_everywhere() {
+    let out = RUN.out();
+    let finished = Finished::open(&out).unwrap();
+    let options = finished.options(&Default::default()).unwrap();
+    let asked = SampleOptions { pairs: 20, by_similarity: true, by_source: false, seed: 3 };
+    let model = study::sample(&finished, &options, &asked, &Progress::hidden(), &AtomicBool::new(false)).unwrap();
+    let words = ["--pairs", "20", "--by", "similarity", "--seed", "3"];
+    let typed = printed("sample", &out, &[&words[..], &["--json"]].concat()).stdout;
+    assert_eq!(serde_json::from_str::<Value>(&typed).unwrap(), json_of(&model));
+    let terminal = printed("sample", &out, &words).stdout;
+    assert_eq!(terminal, report::label_table(&model));
+    for (line, one) in terminal.lines().skip(1).zip(&model.pairs) {
+        assert_eq!(line, format!("{},{},,{:.3},{}", one.id_a, one.id_b, one.weight, share(one.similarity.unwrap())));
+    }
+    let weights: f64 = model.pairs.iter().map(|one| one.weight).sum();
+    assert!((weights - model.removals as f64).abs() < 1e-6, "{weights}");
+}
+
+#[test]
+fn a_drawn_removal_is_explained_as_by_its_ids() {
+    let out = RUN.out();
+    let finished = Finished::open(&out).unwrap();
+    let options = finished.options(&Default::default()).unwrap();
+    let (progress, cancel) = (Progress::hidden(), AtomicBool::new(false));
+    for (choice, words) in [(Choice::Worst, ["--worst"].as_slice()), (Choice::Drawn(2), &["--seed", "2"])] {
+        let explained = study::explain_any(&finished, &options, choice, &progress, &cancel).unwrap();
+        let typed = printed("explain", &out, &[words, &["--json"]].concat()).stdout;
+        assert_eq!(serde_json::from_str::<Value>(&typed).unwrap(), json_of(&explained));
+        let ids = explained.documents.each_ref().map(|one| one.id.clone());
+        let by_ids = study::explain(&finished, &options, &ids, false, &progress, &cancel).unwrap();
+        assert_eq!(json_of(&by_ids)["contained"], json_of(&explained)["contained"]);
+        let terminal = report::explanation(&explained, Screen { width: 200, colours: false, full: false });
+        ids.iter().for_each(|id| has(&terminal, id));
+        has(&terminal, "a was removed in favor of b");
+    }
 }
