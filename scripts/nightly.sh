@@ -55,9 +55,12 @@ flock -n 9 || fail 75 "another run is in progress in $out; this run was not star
 
 # OUT/.nightly.published has the names of the results in the order in which they were published. A clock may be wrong, so times do not
 # decide which result is the newest or which ones are deleted. Results that are not in the list yet come after the listed results. A result
-# that a person accepted comes before the first listed result that began later, because the accepted result may be old.
+# that a person accepted comes before the first listed result that began later, because the accepted result may be old. The same holds for
+# a result that was held back and computed again (`-- --accept`): it has the place of the run that was held back.
 list=$out/.nightly.published
 new=
+# The start of the run whose result this run replaces, if that result is held back.
+held_since=
 trap 'rm -f -- ${new:+"$new"}' EXIT
 
 is_result() {
@@ -67,9 +70,12 @@ is_result() {
 
 is_listed() { [ -f "$list" ] && grep -Fxq -e "$1" "$list"; }
 
+# Prints the start time of the run whose result is in a folder.
+started() { sed -n 's/^  "started": "\(.*\)",$/\1/p' "$1/run.json" | head -n 1; }
+
 # Prints a line about a result: its kind, the start time of its run, and its name.
 line() {
-  time=$(sed -n 's/^  "started": "\(.*\)",$/\1/p' "$out/$2/run.json" | head -n 1)
+  time=$(started "$out/$2")
   printf '%s %s %s\n' "$1" "${time:-0}" "$2"
 }
 
@@ -81,7 +87,13 @@ published() {
     for record in "$out"/*/_SUCCESS; do
       name=${record%/_SUCCESS} name=${name##*/}
       if is_result "$name" && ! is_listed "$name"; then
-        if grep -q '^  "accepted": {' "$out/$name/run.json"; then line accepted "$name"; else line new "$name"; fi
+        if [ -n "$held_since" ] && [ "$name" = "$result" ]; then
+          printf 'accepted %s %s\n' "$held_since" "$name"
+        elif grep -q '^  "accepted": {' "$out/$name/run.json"; then
+          line accepted "$name"
+        else
+          line new "$name"
+        fi
       fi
     done | LC_ALL=C sort -k 2
   } | LC_ALL=C awk '
@@ -129,7 +141,12 @@ compact() {
 waiting() {
   for held in "$out"/*.held; do
     if [ -f "$held/_HELD" ]; then
-      echo "nightly: $held is still held back; check it, then run: $program accept $held, or: $program reject $held" >&2
+      if [ -n "$index" ]; then
+        name=${held##*/}
+        echo "nightly: $held is still held back, and the index has changed since; check it, then run this script with the files of that run, the name ${name%.held} and -- --accept, or run: $program reject $held" >&2
+      else
+        echo "nightly: $held is still held back; check it, then run: $program accept $held, or: $program reject $held" >&2
+      fi
     fi
   done
 }
@@ -161,6 +178,7 @@ if [ -n "$previous" ]; then
 fi
 [ -z "$index" ] || set -- --index "$index" "$@"
 
+if [ -f "$out/$result.held/_HELD" ]; then held_since=$(started "$out/$result.held"); fi
 code=0
 "$program" run "$corpus" --out "$out/$result" --no-progress "$@" 9>&- || code=$?
 case $code in
@@ -172,8 +190,8 @@ case $code in
   2) fail 2 "dupsift exited with code 2; fix the reported problem and run the command again; nothing was started" ;;
   *) fail "$code" "dupsift exited with code $code; run the same command again to resume" ;;
 esac
-note "$result"
-lead "$result"
+if [ -n "$held_since" ]; then note; else note "$result"; fi
+lead "$(published | tail -n 1)"
 published | head -n "-$keep" | while IFS= read -r old; do
   if [ "$old" != "$result" ]; then rm -rf -- "${out:?}/$old"; fi
 done

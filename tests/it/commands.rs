@@ -325,7 +325,14 @@ impl Desk {
             })
             .collect();
         fs::write(here.join("corpus/notices.jsonl"), &rows).unwrap();
-        let folders = ["data/crawl/today", "data/crawl/2026-11-22", "data/crawl/sample", "crawl/2026-11-20", "extra"];
+        let folders = [
+            "data/crawl/today",
+            "data/crawl/2026-11-21",
+            "data/crawl/2026-11-22",
+            "data/crawl/sample",
+            "crawl/2026-11-20",
+            "extra",
+        ];
         for name in folders {
             fs::write(made(name).join("notices.jsonl"), &rows).unwrap();
         }

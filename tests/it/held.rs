@@ -127,7 +127,12 @@ fn a_mostly_broken_corpus_is_held_back_by_its_share() {
     place.run(&[]).ends_with(3);
     place.broken(99, 50);
     place.held(&[]);
-    // `--accept` publishes the result and reports the guard.
+    // `--accept` publishes the result of the same files and reports the guard. That of other files would replace it unseen.
+    place.broken(99, 51);
+    let held = tree(&place.at("out.held"));
+    place.run(&["--accept"]).ends_with(2).says(&["out.held is the result of other files", "a.jsonl", "dupsift reject"]);
+    assert!(held == tree(&place.at("out.held")));
+    place.broken(99, 50);
     let ran = place.run(&["--accept"]).ends_with(3);
     assert!(ran.stdout.contains("guard: 50 of 99 rows are invalid"), "{}", ran.stdout);
     assert_eq!(place.names(), ["corpus", "out"]);

@@ -252,6 +252,39 @@ fn an_older_run_that_is_accepted_does_not_move_latest_back() {
     assert_eq!(runs.latest(), "2026-11-26");
 }
 
+/// Checks that a batch that is computed again after later batches, because the index no longer has it, does not count as the newest result,
+/// and that other files do not take its place.
+#[test]
+fn an_older_batch_that_is_computed_again_does_not_move_latest_back() {
+    let runs = Runs { folder: tempfile::tempdir().unwrap() };
+    std::os::unix::fs::symlink(crate::kit::built(), runs.at("dupsift")).unwrap();
+    let text_of = |at: usize| (0..60).map(|n| format!("w{at}x{n}")).collect::<Vec<_>>().join(" ");
+    let day = |name: usize| {
+        write_docs(&runs.at("corpus/a.parquet"), &numbered((name * 120..name * 120 + 120).map(text_of)), 500);
+        let name = format!("day{name}");
+        Ran::of(runs.indexed(&name, &[]).output().unwrap())
+    };
+    let torn = || write_docs(&runs.at("corpus/b.parquet"), &numbered(vec!["please enable scripts"; 200]), 500);
+    day(1).ends_with(0);
+    torn();
+    day(2).ends_with(4);
+    std::fs::remove_file(runs.at("corpus/b.parquet")).unwrap();
+    for name in [3, 4] {
+        day(name).ends_with(0).says(&["day2.held is still held back", "the name day2 and -- --accept"]);
+    }
+    let held = runs.at("out/day2.held");
+    let accept = Ran::of(program().arg("accept").arg(&held).output().unwrap());
+    accept.ends_with(2).says(&["because it has changed since", "on the same files", "dupsift reject"]);
+    let again = || Ran::of(runs.indexed("day2", &["--accept"]).output().unwrap());
+    again().ends_with(2).says(&["day2.held is the result of other files", "b.parquet"]);
+    assert!(held.exists());
+    write_docs(&runs.at("corpus/a.parquet"), &numbered((240..360).map(text_of)), 500);
+    torn();
+    again().ends_with(0).says(&["day2 is published"]);
+    assert!(!held.exists());
+    assert_eq!(runs.latest(), "day4");
+}
+
 /// Checks that the list of results is written under an unpredictable name, and that a write error is reported.
 #[test]
 fn a_link_in_place_of_the_list_is_not_written_to() {

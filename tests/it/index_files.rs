@@ -445,7 +445,9 @@ fn an_accepted_batch_is_in_its_index() {
     let held = place.at("out/n1.held");
     looked_after(&place.at("index"), &["forget", "--id", &batches[0][0].id]).ends_with(0);
     let accept = || Ran::of(program().arg("accept").arg(&held).output().unwrap());
-    accept().ends_with(2).says(&["no longer holds the data of the batch", "run the batch again with `--accept`"]);
+    accept()
+        .ends_with(2)
+        .says(&["no longer holds the data of the batch", "run the batch again on the same files with `--accept`"]);
     assert!(held.exists() && record(&held)["accepted"].is_null());
     place.again(1, &["--accept"]).ends_with(3);
     assert_eq!(names_in(&place.at("index/rows")).len(), 2);

@@ -267,9 +267,10 @@ pub fn accept(
     }
     let Some(next) = index.held()?.filter(|next| is_held_for(of, next)) else {
         return Err(Error::usage(format!(
-            "the index {} no longer holds the data of the batch {}; run the batch again with `accept`",
+            "the index {} no longer holds the data of the batch {}, because it has changed since; run the batch again on the same files with `accept`, or remove the result: dupsift reject {}",
             dir.display(),
-            of.batch
+            of.batch,
+            held.display()
         )));
     };
     index.check_there(&next)?;

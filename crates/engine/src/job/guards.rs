@@ -4,10 +4,12 @@
 //! A result can be held back, that is, not published, only if it would replace an existing output or if `--previous` specifies an earlier
 //! run. A first run has no earlier result to protect.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use super::run_report::{AlgorithmReport, GuardReport, InputReport, RunReport};
+use crate::options::RunOptions;
 use crate::reading::losses::{Losses, read_counts};
 use crate::reading::source_values::SourceReport;
 use crate::reading::{OtherInputReport, RejectionsReport};
@@ -16,8 +18,11 @@ use dupsift_algorithms::steps::guard::{
     Fired, PairCounts, TextCounts, cut, holds, pairs, reading, removal, shrunk, templates,
 };
 use dupsift_core::error::{Error, Result};
+use dupsift_core::number::thousands;
+use dupsift_core::safe_fs::listing::is_file;
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_publish::{Stage, held_path};
+use dupsift_input::Source;
+use dupsift_publish::{HELD, Stage, held_path};
 
 /// A record that holds guards. The guards determine where the result of the job is stored.
 pub trait Guarded {
@@ -120,6 +125,28 @@ pub fn previous_run(folder: &Path) -> Result<RunReport> {
     };
     let json = safe_fs::read(&path, MOST_JSON).map_err(|error| wrong(&format!("{}: {error}", path.display())))?;
     serde_json::from_slice(&json).map_err(|error| wrong(&error))
+}
+
+/// Checks that a result that is held back was made of the files that are read now, because with `accept` the new result would replace it.
+///
+/// # Errors
+/// Returns [`Error::Usage`] if the files differ in name or size.
+pub(crate) fn check_held(options: &RunOptions, source: &Source) -> Result<()> {
+    let folder = held_path(&options.output.folder);
+    if !options.guards.accept || !is_file(&folder.join(HELD))? {
+        return Ok(());
+    }
+    // Records of other commands have no such list.
+    let Ok(held) = previous_run(&folder) else { return Ok(()) };
+    let then: BTreeSet<(&str, u64)> = held.inputs.iter().map(|file| (&*file.file, file.bytes)).collect();
+    let now: BTreeSet<(&str, u64)> = source.files.iter().map(|file| (&*file.label, file.bytes)).collect();
+    let Some(other) = then.symmetric_difference(&now).next() else { return Ok(()) };
+    let when = if then.contains(other) { "of that run" } else { "of this run" };
+    let (name, bytes) = (other.0, thousands(other.1));
+    Err(Error::usage(format!(
+        "{folder} is the result of other files ({name} with {bytes} bytes is only among the files {when}), and `accept` would replace it; pass the files of that run, or remove the result: dupsift reject {folder}",
+        folder = folder.display(),
+    )))
 }
 
 /// Returns the guards that were triggered by the pair counts of algorithms that both runs use. Pairs with indexed documents are not

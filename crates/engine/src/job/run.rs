@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use super::estimate;
-use super::guards::Guarded;
+use super::guards::{self, Guarded};
 use super::run_report::RunReport;
 use super::story::{self, CompleteOutput, Variant};
 use crate::engine::checkpoints::{Checkpoints, nothing_is_kept};
@@ -101,7 +101,9 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     stage.reads(
         options.duplicates.stats.iter().map(|dir| dir.join("run.json")).collect::<Vec<_>>().iter().map(|file| &**file),
     );
-    if !options.guards.accept {
+    if options.guards.accept {
+        guards::check_held(options, &source)?;
+    } else {
         stage.can_hold()?;
     }
     let checkpoints = Checkpoints::open(
