@@ -2,18 +2,23 @@
 
 use super::columns::safe;
 use super::{table, thousands};
+use dupsift_algorithms::recipe::remove_if::Stays;
 use dupsift_study::{ExplainedContained, ExplainedDocument, Explanation, Outcome, Verdict};
 
 /// Returns a title and a table with one row for each direction.
 pub(crate) fn contained(explained: &Explanation, width: u16) -> String {
     let [first, second] = &explained.documents;
-    let row = |[one, other]: [&str; 2], of: &ExplainedContained, stays: bool, is_removed: bool| {
+    let keeps_both = explained.documents.iter().all(|document| document.removed.is_none());
+    let row = |[one, other]: [&str; 2], [of, of_other]: [&ExplainedContained; 2], stays: bool, is_removed: bool| {
+        // Only the document that is preferred is contained in the other one.
+        let keeps_larger = keeps_both && of_other.stays == Some(Stays::Larger.name());
         let part = |common: u64, all: u64| format!("{} of {}", thousands(common), thousands(all));
         let fate = match (of.stays, explained.remove_if.as_str()) {
             // A document may be removed with `--keep none` even if other documents are removed in favor of it.
             _ if stays && is_removed => format!("{one} is also removed, because this run keeps none of the duplicates"),
             _ if stays => format!("{one} is kept"),
             (Some(why), _) => format!("not enough to remove {one}: {why}"),
+            (None, _) if keeps_larger => format!("enough to remove {one}, but `--keep` prefers it"),
             (None, "pair") => "being in a pair is enough".into(),
             (None, _) => format!("enough to remove {one}"),
         };
@@ -21,8 +26,8 @@ pub(crate) fn contained(explained: &Explanation, width: u16) -> String {
     };
     let [a, b] = &explained.contained;
     let rows = [
-        row(["a", "b"], a, second.is_removed_for(first), first.removed.is_some()),
-        row(["b", "a"], b, first.is_removed_for(second), second.removed.is_some()),
+        row(["a", "b"], [a, b], second.is_removed_for(first), first.removed.is_some()),
+        row(["b", "a"], [b, a], first.is_removed_for(second), second.removed.is_some()),
     ];
     let asked = format!("--remove-if {}", explained.remove_if);
     let title = "\nshare of each document that is contained in the other";

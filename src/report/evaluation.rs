@@ -11,6 +11,10 @@ use dupsift_study::{EvaluationReport, LabeledRemovals, TruthReport};
 /// shown as `-`. The text ends with a line break.
 pub fn evaluation(report: &EvaluationReport, dir: &Path, full: bool) -> String {
     let mut text = headline(report);
+    // Labels of removals come from somebody who judged removals; the figures below say little about them.
+    if let Some(labeled) = &report.labeled_removals {
+        text += &format!("\n{}\n", removals(labeled, report.rows().next().is_some()));
+    }
     if report.rows().next().is_some() {
         text += "\n";
         text += &if full { all_figures(report) } else { figures(report) };
@@ -18,9 +22,6 @@ pub fn evaluation(report: &EvaluationReport, dir: &Path, full: bool) -> String {
         text += &explained(report, full);
     } else {
         text += "No row is labeled as a duplicate, so there are no figures for the algorithms.\n";
-    }
-    if let Some(labeled) = &report.labeled_removals {
-        text += &format!("\n{}\n", removals(labeled, report.rows().next().is_some()));
     }
     let remarks = remarks(report);
     if !remarks.is_empty() {
@@ -105,7 +106,7 @@ fn removals(labeled: &LabeledRemovals, has_figures: bool) -> String {
         share(low),
         share(high),
         if has_figures {
-            " The precisions above count found pairs without a label as\n\
+            " In the table, found pairs that are in no row count as\n\
              wrong, and recall holds only if all duplicates in the corpus are labeled."
         } else {
             ""
@@ -149,7 +150,7 @@ fn remarks(report: &EvaluationReport) -> Vec<String> {
         undecided.map(|row| format!("{} {}", row.label, thousands(row.pairs_undecided))).collect();
     if !undecided.is_empty() {
         remarks.push(format!(
-            "found pairs that are unsure or without a label count neither as right nor as wrong: {}",
+            "found pairs whose row is unsure or not labeled count neither as right nor as wrong: {}",
             undecided.join(", ")
         ));
     }
