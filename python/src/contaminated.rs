@@ -10,7 +10,7 @@ use dupsift_commands::contaminated::{Contaminated, ContaminationReport};
 use dupsift_engine::job;
 use dupsift_engine::options::{Spelling, Verb};
 use dupsift_input::TableReader;
-use dupsift_publish::names::refuse_standard_input;
+use dupsift_publish::refuse_standard_input;
 use pyo3::prelude::*;
 
 use crate::call::call;

@@ -2,7 +2,7 @@
 
 use crate::corpus::source::{InputFile, Source};
 use dupsift_core::error::{Error, Result};
-use dupsift_publish::work_files::STANDARD_INPUT;
+use dupsift_publish::STANDARD_INPUT;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 

@@ -5,7 +5,7 @@
 
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, listing};
-use dupsift_publish::ours::MOST_RECORD;
+use dupsift_publish::MOST_RECORD;
 use serde::Deserialize;
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};

@@ -9,10 +9,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::made_folders::MadeFolders;
+use super::temporary_folder;
+use super::temporary_folder::TemporaryFolder;
+use crate::place::made_folders::MadeFolders;
 use crate::place::{Cleared, Place};
-use crate::temporary_folder;
-use crate::temporary_folder::TemporaryFolder;
 use dupsift_core::error::{Error, Result};
 
 /// The part of the folder's name that follows the output's name.
@@ -57,7 +57,7 @@ impl ReferenceFolder {
 
 /// Removes the folders in `parent` that killed runs for this output left behind, and reports how each folder was handled. Skips folders
 /// that a running process uses or that other users can access.
-pub(super) fn clear_away(place: &Place, parent: &Path) -> Result<Vec<Cleared>> {
+pub(crate) fn clear_away(place: &Place, parent: &Path) -> Result<Vec<Cleared>> {
     let is_ours = |name: &str| {
         let hidden = [INDEX, OUTPUT].iter().any(|known| name.starts_with(&format!(".{known}.dupsift-")));
         hidden || [INDEX, OUTPUT].contains(&name)
@@ -72,8 +72,8 @@ fn prefix(place: &Place) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::work_files::LOCK;
-    use crate::work_folder::{WorkFolder, clean_output};
+    use crate::place::work_files::LOCK;
+    use crate::temporary::work_folder::{WorkFolder, clean_output};
     use std::fs;
 
     #[test]

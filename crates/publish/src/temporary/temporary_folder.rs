@@ -12,11 +12,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::lock::{Asked, Lock, Owner};
-use crate::overwrite::WORK;
+use super::lock::{Asked, Lock, Owner};
+use crate::place::overwrite::WORK;
+use crate::place::work_files::{LOCK, is_work_file};
 use crate::place::{Cleared, size_below};
 use crate::unfinished::Unfinished;
-use crate::work_files::{LOCK, is_work_file};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{listing, private};
 
@@ -49,7 +49,7 @@ impl TemporaryFolder {
     ///
     /// # Errors
     /// Returns [`Error::Io`].
-    pub(super) fn create_in(parent: &Path, prefix: &str) -> Result<TemporaryFolder> {
+    pub(crate) fn create_in(parent: &Path, prefix: &str) -> Result<TemporaryFolder> {
         let failed = Error::io("create a temporary folder in", parent);
         let made = Unfinished::create_in(parent, prefix).map_err(failed)?;
         let lock = locked(made.path())?;
@@ -101,7 +101,7 @@ fn locked(folder: &Path) -> Result<Lock> {
 }
 
 /// Removes the temporary folders in `parent` that killed processes left behind, and reports how each folder was handled.
-pub(super) fn clear_killed(parent: &Path) -> Result<Vec<Cleared>> {
+pub(crate) fn clear_killed(parent: &Path) -> Result<Vec<Cleared>> {
     let of_output = format!(".{OUTPUT}.dupsift-");
     let is_ours = |name: &str| {
         is_work_file(name)
@@ -118,7 +118,7 @@ pub(super) fn clear_killed(parent: &Path) -> Result<Vec<Cleared>> {
 /// Removes the folders in `parent` whose names begin with `prefix` and that killed processes left behind, and reports how each folder was
 /// handled. Skips folders that a running process uses, that other users can access, or that have no lock, unless they are empty and old.
 /// A folder that contains a name that `is_ours` does not accept is kept.
-pub(super) fn clear_away(parent: &Path, prefix: &str, is_ours: impl Fn(&str) -> bool) -> Result<Vec<Cleared>> {
+pub(crate) fn clear_away(parent: &Path, prefix: &str, is_ours: impl Fn(&str) -> bool) -> Result<Vec<Cleared>> {
     let mut cleared = Vec::new();
     let Ok(names) = listing::names(parent) else { return Ok(cleared) };
     for os_name in names {

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// Returns whether a disk or another folder (such as a container volume) is mounted at the folder.
-pub(super) fn is_mount_point(folder: &Path) -> bool {
+pub(crate) fn is_mount_point(folder: &Path) -> bool {
     let Ok(real) = folder.canonicalize() else { return false };
     if let Ok(mounts) = std::fs::read("/proc/self/mountinfo") {
         return mounts

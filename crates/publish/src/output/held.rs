@@ -9,11 +9,11 @@
 //!
 //! If the process ends before the last step, the result still counts as held back, and running the same command again completes the work.
 
-use crate::names::{HELD, HELD_ENDING, SUCCESS};
-use crate::ours::MOST_RECORD;
-use crate::overwrite;
+use crate::place::names::{HELD, HELD_ENDING, SUCCESS};
+use crate::place::ours::MOST_RECORD;
+use crate::place::overwrite;
 use crate::place::{PARTIAL, Place};
-use crate::work_folder::WorkFolder;
+use crate::temporary::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::safe_fs::listing::{is_file, is_folder, is_there, look_at_link, remove_all};
@@ -154,7 +154,7 @@ impl Held {
 }
 
 /// Removes the held-back result of this output. If the process is killed, the next command that uses the output removes what is left.
-pub(super) fn remove(output: &Place) -> Result<()> {
+pub(crate) fn remove(output: &Place) -> Result<()> {
     let (held, hidden) = (output.held(), output.hidden(PARTIAL));
     fs::rename(&held.path, &hidden).map_err(Error::io("move aside", &held.path))?;
     sync_folder(&held.parent)?;
@@ -165,7 +165,7 @@ pub(super) fn remove(output: &Place) -> Result<()> {
 const NOTHING: &str = "nothing";
 
 /// Identifies the result at a path by the beginning of its record.
-pub(super) fn standing(place: &Place) -> String {
+pub(crate) fn standing(place: &Place) -> String {
     let record = safe_fs::read_beginning(&place.path.join("run.json"), MOST_RECORD);
     record.map_or_else(|_| NOTHING.to_owned(), |json| format!("{:032x}", hash128(&json)))
 }
@@ -206,7 +206,7 @@ fn is_accepted(folder: &Place, output: &str) -> bool {
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if there is anything else at the path.
-pub(super) fn check(output: &Place) -> Result<()> {
+pub(crate) fn check(output: &Place) -> Result<()> {
     let folder = output.held();
     if !is_there(&folder.path)? || overwrite::is_empty(&folder.path)? || older(output)? {
         return Ok(());
@@ -219,7 +219,7 @@ pub(super) fn check(output: &Place) -> Result<()> {
 }
 
 /// Returns whether an older result for this output has been held back.
-pub(super) fn older(output: &Place) -> Result<bool> {
+pub(crate) fn older(output: &Place) -> Result<bool> {
     let folder = output.held();
     let there = look_at_link(&folder.path).map_err(Error::reading("look at", &folder.path))?;
     if !there.is_some_and(|there| there.is_dir()) {

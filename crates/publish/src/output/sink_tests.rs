@@ -1,6 +1,6 @@
 //! Checks that the output folder is either complete or missing, and that no other files are changed.
 
-use crate::sink::*;
+use crate::output::sink::*;
 use dupsift_core::error::Result;
 use std::fs;
 use std::path::Path;

@@ -8,15 +8,15 @@
 //! NAME.held                         a result that a guard held back
 //! ```
 
-use crate::fitting::Fitting;
-use crate::held;
-use crate::names::ASIDE;
-use crate::names::{HELD, SUCCESS};
-use crate::overwrite;
-use crate::overwrite::{APPLIED, FILES};
+use super::fitting::Fitting;
+use super::held;
+use crate::place::names::ASIDE;
+use crate::place::names::{HELD, SUCCESS};
+use crate::place::overwrite;
+use crate::place::overwrite::{APPLIED, FILES};
 use crate::place::{PARTIAL, Place, seal_below};
+use crate::temporary::work_folder::WorkFolder;
 use crate::unfinished::{Unfinished, publish, unless_ending};
-use crate::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::is_there;
 use dupsift_core::safe_fs::{self, Readers, sync_folder, write_durably};

@@ -1,9 +1,9 @@
 //! Decides which folders may be replaced: an output of dupsift or an empty folder, but never a folder that contains anything else at any
 //! depth.
 
-use crate::names::ASIDE;
+use super::names::ASIDE;
+use super::work_files;
 use crate::unfinished::PROBE;
-use crate::work_files;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON, listing};
 use serde_json::Value;
@@ -79,7 +79,7 @@ pub const APPLIED: &str = "applied.json";
 const RECORDS: [&str; 3] = ["run.json", "evaluation.json", APPLIED];
 
 /// The prefix of temporary folders created by commands that read a run. Earlier versions created such folders in unfinished outputs.
-pub(super) const WORK: &str = ".dupsift-work-";
+pub(crate) const WORK: &str = ".dupsift-work-";
 
 /// The temporary folder of an evaluation. A killed evaluation may leave this folder behind.
 const WORK_OF_EVALUATION: &str = ".evaluation.dupsift-work";
@@ -93,7 +93,7 @@ const HIDDEN: [&str; 2] = [".evaluation.dupsift-partial-", ".evaluation.dupsift-
 /// # Errors
 /// Returns [`Error::Usage`] if the path exists and `overwrite` is not set, or if the path is neither an output of dupsift nor an empty
 /// folder.
-pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
+pub(crate) fn check(out: &Path, overwrite: bool) -> Result<()> {
     let there = match out.symlink_metadata() {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -117,12 +117,12 @@ pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
 }
 
 /// Returns whether a new output would replace a finished output.
-pub(super) fn is_output(out: &Path) -> Result<bool> {
+pub(crate) fn is_output(out: &Path) -> Result<bool> {
     Ok(listing::is_folder(out)? && !names(out)?.is_empty())
 }
 
 /// Returns whether the path is an empty folder rather than a link to an empty folder.
-pub(super) fn is_empty(folder: &Path) -> Result<bool> {
+pub(crate) fn is_empty(folder: &Path) -> Result<bool> {
     Ok(is_folder(folder) && names(folder)?.is_empty())
 }
 
@@ -139,17 +139,17 @@ fn foreign_entry(folder: &Path) -> Result<Option<String>> {
 
 /// Returns the first path in the folder that is not part of an output: a link, or a file or folder whose name does not occur in outputs. If
 /// the output's record lists its files, a file that is not listed is not part of the output either.
-pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
+pub(crate) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
     foreign_below(folder, &[], &listed(folder)?)
 }
 
 /// Works like [`foreign_path`], but checks only one entry of the folder.
-pub(super) fn foreign_in(folder: &Path, name: &str) -> Result<Option<PathBuf>> {
+pub(crate) fn foreign_in(folder: &Path, name: &str) -> Result<Option<PathBuf>> {
     foreign_at(folder, &[], name.to_owned(), &listed(folder)?)
 }
 
 /// Works like [`foreign_path`], but for a folder with an unfinished output, which may contain temporary folders from earlier versions.
-pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> {
+pub(crate) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> {
     for name in names(folder)? {
         let is_temporary = (name.starts_with(WORK) || name == PROBE) && is_folder(&folder.join(&name));
         if !is_temporary && let Some(foreign) = foreign_at(folder, &[], name, &Listed::Unfinished)? {
@@ -160,12 +160,12 @@ pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> 
 }
 
 /// Returns whether a folder has the record of an output.
-pub(super) fn has_record(folder: &Path) -> bool {
+pub(crate) fn has_record(folder: &Path) -> bool {
     RECORDS.iter().any(|record| folder.join(record).is_file())
 }
 
 /// Returns the names of the folders that an unfinished addition has moved aside.
-pub(super) fn moved_aside(folder: &Path) -> Result<Vec<String>> {
+pub(crate) fn moved_aside(folder: &Path) -> Result<Vec<String>> {
     let mut names = names(folder)?;
     names.retain(|name| name.starts_with(ASIDE));
     Ok(names.iter().map(|name| name[ASIDE.len()..].to_owned()).collect())
@@ -217,7 +217,7 @@ fn listed(folder: &Path) -> Result<Listed> {
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the record cannot be read, and [`Error::BadFile`] if it lists a path that leads out of the folder.
-pub(super) fn files_of(folder: &Path, record: &str) -> Result<Option<BTreeSet<String>>> {
+pub(crate) fn files_of(folder: &Path, record: &str) -> Result<Option<BTreeSet<String>>> {
     let path = folder.join(record);
     let json = match safe_fs::read(&path, MOST_JSON) {
         Ok(json) => json,
@@ -250,7 +250,7 @@ pub fn leads_out(record: PathBuf, path: &str) -> Error {
 }
 
 /// Returns the relative paths of all files in an unfinished output, in a fixed order.
-pub(super) fn files_below(folder: &Path) -> Result<Vec<String>> {
+pub(crate) fn files_below(folder: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for name in names(folder)? {
         let path = folder.join(&name);

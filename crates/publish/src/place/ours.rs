@@ -3,7 +3,7 @@
 //! A result is recognized by `run.json` and the files next to it, an index by its file names. All of these names are in the folder listing,
 //! which is read anyway; a file is opened only if the folder contains a `run.json`.
 
-use crate::names::{HELD, SUCCESS};
+use super::names::{HELD, SUCCESS};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;
 use dupsift_core::safe_fs::listing::{self, is_absent, is_folder, is_there};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// The record of a result.
 const RECORD: &str = "run.json";
 /// The record of a corpus that was written from a finished run into a separate folder.
-const OF_CORPUS: &str = crate::overwrite::APPLIED;
+const OF_CORPUS: &str = crate::place::overwrite::APPLIED;
 /// The names of the marker files and folders that a result contains next to its record.
 const BESIDE: [&str; 16] = [
     SUCCESS,

@@ -7,9 +7,9 @@ pub const SUCCESS: &str = "_SUCCESS";
 /// The marker file in a finished folder that contains a held-back result; used instead of [`SUCCESS`].
 pub const HELD: &str = "_HELD";
 /// The suffix in the name of a folder that contains a held-back result.
-pub(super) const HELD_ENDING: &str = ".held";
+pub(crate) const HELD_ENDING: &str = ".held";
 /// The text before the name of a folder of an output that an addition replaces.
-pub(super) const ASIDE: &str = ".old-";
+pub(crate) const ASIDE: &str = ".old-";
 /// The input name that stands for standard input. The labels of documents from standard input begin with this
 /// name, as in `-#0`.
 pub const DASH: &str = "-";

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::work_files::{LEDGER, is_checkpoint_file};
+use crate::place::work_files::{LEDGER, is_checkpoint_file};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON, private};
 

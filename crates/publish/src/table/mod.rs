@@ -6,8 +6,9 @@
 //!
 //! The parquet crate (60.1) writes no page checksums; Zstandard detects most damage when the file is read.
 
-use crate::row_groups::RowGroups;
-use crate::table_lengths::Lengths;
+mod lengths;
+mod row_groups;
+
 use crate::unfinished::unless_ending;
 use ::parquet::arrow::ArrowSchemaConverter;
 use ::parquet::arrow::arrow_writer::ArrowWriterOptions;
@@ -20,12 +21,14 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
 use dupsift_core::error::{Error, Kind, Result};
 use dupsift_core::safe_fs;
+use lengths::Lengths;
+use row_groups::RowGroups;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The schema version recorded in the metadata of an output table, unless the schema contains its own version.
-pub const SCHEMA_VERSION: &str = "1";
+const SCHEMA_VERSION: &str = "1";
 
 /// Columns with few distinct values; only these columns benefit from a dictionary.
 const REPETITIVE: [&str; 8] = ["matched_by", "relation", "why", "algorithm", "reason", "keep_rule", "file", "input"];

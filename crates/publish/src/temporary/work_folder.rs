@@ -21,11 +21,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::lock::{Asked, Lock, Owner};
-use crate::made_folders::MadeFolders;
+use super::lock::{Asked, Lock, Owner};
+use super::reference_folder;
+use super::temporary_folder;
+use crate::place::made_folders::MadeFolders;
+use crate::place::work_files::{LEDGER, LOCK, OBJECT, STANDARD_INPUT, foreign, holds, remove_files};
 use crate::place::{Cleared, Place};
-use crate::work_files::{LEDGER, LOCK, OBJECT, STANDARD_INPUT, foreign, holds, remove_files};
-use crate::{reference_folder, temporary_folder, unfinished};
+use crate::unfinished;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::{self, is_file};
 use dupsift_core::safe_fs::private;
@@ -103,7 +105,7 @@ impl WorkFolder {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if a run is writing the output.
-    pub(super) fn check(out: &Path, place: &Place, probes: bool) -> Result<()> {
+    pub(crate) fn check(out: &Path, place: &Place, probes: bool) -> Result<()> {
         Lock::holder(&beside(place), probes).map_or(Ok(()), |owner| Err(being_written(out, &owner)))
     }
 
@@ -118,12 +120,12 @@ impl WorkFolder {
         self.moved.as_ref().unwrap_or(&self.lock).folder()
     }
 
-    pub(super) fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &Place {
         &self.place
     }
 
     /// Returns the id of the user who owns the files that this process creates next to the output.
-    pub(super) fn user(&self) -> Result<u32> {
+    pub(crate) fn user(&self) -> Result<u32> {
         self.lock.user().map_err(Error::io("look at the lock in", self.lock.folder()))
     }
 
@@ -185,7 +187,7 @@ impl WorkFolder {
     }
 
     /// Marks the folder for removal when this value is dropped or the process is ended.
-    pub(super) fn goes(&self) {
+    pub(crate) fn goes(&self) {
         self.kept.store(false, Relaxed);
         self.locks().for_each(|lock| unfinished::goes(lock.folder(), remove_ours));
     }

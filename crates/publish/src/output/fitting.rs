@@ -13,7 +13,7 @@ const ENDING: (usize, usize) = (10, 3);
 
 /// The maximum lengths of names and of relative paths below a folder, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fitting {
+pub(crate) struct Fitting {
     name: usize,
     path: usize,
 }

@@ -1,19 +1,24 @@
 //! Handles the path of an output folder: its name, the hidden names next to it, and the replacement of an existing folder.
 
-use crate::mounts;
-use crate::names::{ASIDE, HELD_ENDING};
-use crate::overwrite;
+pub(crate) mod made_folders;
+mod mounts;
+pub(crate) mod names;
+pub(crate) mod ours;
+pub(crate) mod overwrite;
+pub(crate) mod work_files;
+
 use crate::unfinished::Unfinished;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::{self, is_folder, is_there, remove_all};
 use dupsift_core::safe_fs::{self, Readers, sync_folder};
+use names::{ASIDE, HELD_ENDING};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// The text that follows the output's name in the names of hidden folders.
-pub(super) const PARTIAL: &str = "dupsift-partial-";
+pub(crate) const PARTIAL: &str = "dupsift-partial-";
 const OLD: &str = "dupsift-old-";
 /// The maximum length of an output's name, in bytes, on file systems that allow file names of 255 bytes.
 const MOST_LETTERS: usize = 255 - ".".len() - ".".len() - PARTIAL.len() - 11;
@@ -26,7 +31,7 @@ pub fn folder_above(out: &Path) -> Option<PathBuf> {
 
 /// The parent folder of an output, and its name.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub parent: PathBuf,
     pub name: String,
     /// The full path.
@@ -293,7 +298,7 @@ pub enum Cleared {
 }
 
 /// Returns the number of files below a folder, and their total size in bytes.
-pub(super) fn size_below(folder: &Path) -> (u64, u64) {
+pub(crate) fn size_below(folder: &Path) -> (u64, u64) {
     let paths = listing::names(folder).unwrap_or_default().into_iter().map(|name| folder.join(name));
     paths.fold((0, 0), |(files, bytes), path| match path.symlink_metadata() {
         Ok(there) if there.is_dir() => {
@@ -307,7 +312,7 @@ pub(super) fn size_below(folder: &Path) -> (u64, u64) {
 
 /// Returns the path to which the result for `out` is written. Follows links, so that a link to a result folder is not replaced by a folder,
 /// and ignores a trailing slash.
-pub(super) fn behind_link(out: &Path) -> io::Result<PathBuf> {
+pub(crate) fn behind_link(out: &Path) -> io::Result<PathBuf> {
     let path: PathBuf = out.components().collect();
     if path.is_symlink() { path.canonicalize() } else { Ok(path) }
 }
@@ -361,7 +366,7 @@ pub fn empty_folder(folder: &Path) -> Result<()> {
 
 /// Limits all files below a folder to these readers, and syncs the files and folders to disk, deepest first. Returns a file whose
 /// permissions could not be removed, because the file system does not support permissions.
-pub(super) fn seal_below(folder: &Path, readers: &Readers) -> Result<Option<PathBuf>> {
+pub(crate) fn seal_below(folder: &Path, readers: &Readers) -> Result<Option<PathBuf>> {
     let mut open = None;
     for name in listing::names(folder).map_err(Error::io("list the folder", folder))? {
         let path = folder.join(name);

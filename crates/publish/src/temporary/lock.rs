@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
-use crate::work_files::LOCK;
+use crate::place::work_files::LOCK;
 use dupsift_core::safe_fs::private;
 
 /// The number of attempts to take a lock that another process holds; that process may only be checking the lock.
@@ -30,7 +30,7 @@ const MOST_BYTES: u64 = 1 << 16;
 /// Identifies the process that holds the lock or held it last, as written in the lock file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Owner {
+pub(crate) struct Owner {
     process: u32,
     host: String,
     /// The folder of the owner's temporary files, if it differs from the locked folder.
@@ -39,7 +39,7 @@ pub(super) struct Owner {
 
 impl Owner {
     /// Returns an owner that identifies this process.
-    pub(super) fn here(work: Option<&Path>) -> Owner {
+    pub(crate) fn here(work: Option<&Path>) -> Owner {
         let host = sysinfo::System::host_name().unwrap_or_default();
         // A path that is not UTF-8 cannot be stored as text, so a later run finds the folder only if its `--work` option has the same
         // value.
@@ -48,7 +48,7 @@ impl Owner {
     }
 
     /// Returns whether the owner is another process running on this machine.
-    pub(super) fn lives_here(&self) -> bool {
+    pub(crate) fn lives_here(&self) -> bool {
         let here = Owner::here(None);
         self.host == here.host && self.process != here.process && is_alive(self.process)
     }
@@ -79,7 +79,7 @@ impl std::fmt::Display for Owner {
 
 /// A lock held by this process; dropping the value releases it.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     folder: PathBuf,
     file: File,
     /// Whether the file system supports locks.
@@ -92,7 +92,7 @@ pub(super) struct Lock {
 
 /// The result of requesting a lock.
 #[derive(Debug)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     Mine(Lock),
     /// A running process holds the lock.
     Theirs(Owner),
@@ -105,7 +105,7 @@ impl Lock {
     ///
     /// # Errors
     /// Returns the I/O error, for example if the lock file is a link or not a regular file.
-    pub(super) fn take(folder: &Path) -> io::Result<Asked> {
+    pub(crate) fn take(folder: &Path) -> io::Result<Asked> {
         let path = folder.join(LOCK);
         let mut last = Owner::default();
         let mut made = false;
@@ -146,7 +146,7 @@ impl Lock {
     /// Returns the process that currently holds the lock on a folder. If `probes` is set, briefly creates a subfolder to check whether the
     /// file system enforces permissions. If `probes` is not set, returns `None` for a folder on a file system that does not enforce
     /// permissions.
-    pub(super) fn holder(folder: &Path, probes: bool) -> Option<Owner> {
+    pub(crate) fn holder(folder: &Path, probes: bool) -> Option<Owner> {
         if probes {
             private::refusal(folder).ok()?;
         }
@@ -158,7 +158,7 @@ impl Lock {
     ///
     /// # Errors
     /// Returns the I/O error.
-    pub(super) fn sign(&self, owner: &Owner) -> io::Result<()> {
+    pub(crate) fn sign(&self, owner: &Owner) -> io::Result<()> {
         let text = serde_json::to_vec(owner)?;
         self.file.set_len(0)?;
         io::Seek::rewind(&mut &self.file)?;
@@ -166,12 +166,12 @@ impl Lock {
     }
 
     /// Returns the id of the user who owns the files that this process creates in the folder.
-    pub(super) fn user(&self) -> io::Result<u32> {
+    pub(crate) fn user(&self) -> io::Result<u32> {
         Ok(self.file.metadata()?.uid())
     }
 
     /// Returns the locked folder.
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use dupsift_core::safe_fs::{listing, private};
 
 /// The file that an active run keeps locked.
-pub(super) const LOCK: &str = "lock";
+pub(crate) const LOCK: &str = "lock";
 /// The file that lists a run's checkpoints.
 pub const LEDGER: &str = "ledger.json";
 /// The copy of standard input.
@@ -45,7 +45,7 @@ pub(crate) fn is_checkpoint_file(key: &str, name: &str) -> bool {
 }
 
 /// Removes the files of dupsift whose names `asked` accepts.
-pub(super) fn remove_files(folder: &Path, asked: impl Fn(&str) -> bool) -> io::Result<()> {
+pub(crate) fn remove_files(folder: &Path, asked: impl Fn(&str) -> bool) -> io::Result<()> {
     for name in listing::names(folder)? {
         let (path, name) = (folder.join(&name), name.to_string_lossy().into_owned());
         if is_work_file(&name) && asked(&name) && listing::look_at_link(&path)?.is_some_and(|there| there.is_file()) {
@@ -59,7 +59,7 @@ pub(super) fn remove_files(folder: &Path, asked: impl Fn(&str) -> bool) -> io::R
 }
 
 /// Returns the first path in a temporary folder that does not belong to dupsift.
-pub(super) fn foreign(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn foreign(folder: &Path) -> Option<PathBuf> {
     let is_ours = |name: &OsString| {
         is_work_file(&name.to_string_lossy()) && folder.join(name).symlink_metadata().is_ok_and(|there| there.is_file())
     };
@@ -67,7 +67,7 @@ pub(super) fn foreign(folder: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the number of files in a temporary folder, excluding the lock, and their total size in bytes.
-pub(super) fn holds(folder: &Path) -> (u64, u64) {
+pub(crate) fn holds(folder: &Path) -> (u64, u64) {
     let names = listing::names(folder).unwrap_or_default().into_iter().filter(|name| name != LOCK);
     let sizes = names.filter_map(|name| folder.join(name).symlink_metadata().ok());
     sizes.fold((0, 0), |(files, bytes), file| (files + 1, bytes + file.len()))

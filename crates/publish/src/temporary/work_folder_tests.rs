@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::lock::{Lock, Owner};
+use crate::output::sink::Stage;
 use crate::place::Cleared;
-use crate::sink::Stage;
-use crate::work_files::LEDGER;
-use crate::work_files::is_work_file;
-use crate::work_folder::{WorkFolder, clean_output};
+use crate::place::work_files::LEDGER;
+use crate::place::work_files::is_work_file;
+use crate::temporary::lock::{Lock, Owner};
+use crate::temporary::work_folder::{WorkFolder, clean_output};
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder");
@@ -131,7 +131,7 @@ fn a_file_of_the_users_in_a_work_folder_stays() {
     // A folder is not emptied merely because the lock of a killed run lists it.
     fs::create_dir(place.path().join("mine")).expect("a folder");
     fs::write(place.path().join("mine/a.saved"), "user").expect("written");
-    let Ok(crate::lock::Asked::Mine(lock)) = Lock::take(&folder) else { panic!("it is free") };
+    let Ok(crate::temporary::lock::Asked::Mine(lock)) = Lock::take(&folder) else { panic!("it is free") };
     lock.sign(&Owner::here(Some(&place.path().join("mine")))).expect("written");
     drop(lock);
     drop(take(&out, None));
