@@ -16,8 +16,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::{BATCHES, names, unfinished, write_durably, write_durably_for};
-use super::manifest::{Batch, FORMAT, Manifest};
+use crate::files::folder::{BATCHES, names, unfinished, write_durably, write_durably_for};
+use crate::manifest::{Batch, FORMAT, Manifest};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::safe_fs::listing::{is_file, is_folder};

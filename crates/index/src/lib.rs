@@ -18,27 +18,20 @@
 // Tests write files to their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-mod folder;
+mod files;
 mod generations;
-mod lock;
 mod manifest;
 mod open;
-mod part;
 mod report;
-mod restore;
-mod rights;
-mod rows;
-mod sums;
-mod sweep;
 
-pub use folder::{BATCHES, Named, ROWS, STATISTICS, seal, seal_below};
+pub use files::folder::{BATCHES, Named, ROWS, STATISTICS, seal, seal_below};
+pub use files::part::{COPY_HASH, KEPT_DOC, PartWriter, TEXT, field_column, part_schema, read_rows};
+pub use files::rows::{Groups, meet};
+pub use files::sums::sums_of;
 pub use generations::Generations;
 pub use generations::State;
 pub use manifest::{Batch, DocumentFile, FORMAT, Line, Manifest, Rows};
+pub use open::restore::{Restored, restore};
+pub use open::rights::check_rights;
 pub use open::{Index, statistics_in, stop_at};
-pub use part::{COPY_HASH, KEPT_DOC, PartWriter, TEXT, field_column, part_schema, read_rows};
 pub use report::{IndexReport, MatchedBatch};
-pub use restore::{Restored, restore};
-pub use rights::check_rights;
-pub use rows::{Groups, meet};
-pub use sums::sums_of;

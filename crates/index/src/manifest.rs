@@ -2,15 +2,15 @@
 //! own content.
 //!
 //! A generation is either complete or missing: its file gets its final name in a single rename, after all files that it lists are durable
-//! (see [`Generations`](super::Generations)).
+//! (see [`Generations`](crate::Generations)).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::{BATCHES, Named, ROWS, STATISTICS, is_folder};
-use super::sums::check_list;
+use crate::files::folder::{BATCHES, Named, ROWS, STATISTICS, is_folder};
+use crate::files::sums::check_list;
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
 use dupsift_core::hash::hash128;

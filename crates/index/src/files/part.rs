@@ -127,7 +127,7 @@ impl PartWriter {
 
 /// Reads some or all rows of a file in ascending order, with some or all columns, and passes them to `each` in batches. Returns the number
 /// of bytes that were read from the file. Every block is verified against its checksum before it is decoded. `list` is the checksum that
-/// the manifest records for the list of these checksums ([`Named::list`](super::Named::list)).
+/// the manifest records for the list of these checksums ([`Named::list`](crate::Named::list)).
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] if the file was changed after it was written, or an error from `each`.

@@ -1,19 +1,24 @@
 //! Opens an index. A writer locks the index and cleans up after any writer that died. A reader changes nothing.
 
+mod lock;
+pub(crate) mod restore;
+pub(crate) mod rights;
+mod sweep;
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::folder::{BATCHES, FOLDERS, Named, STATISTICS, check, names};
-use super::generations::{self, Generations, State, came_true};
-use super::lock::{Lock, hold_files};
-use super::manifest::{Batch, Manifest};
-use super::rights::{check_ours, check_rights};
+use crate::files::folder::{BATCHES, FOLDERS, Named, STATISTICS, check, names};
+use crate::generations::{self, Generations, State, came_true};
+use crate::manifest::{Batch, Manifest};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::{is_folder, is_there, remove_all};
 use dupsift_core::safe_fs::{self, Readers, private, sync_folder};
+use lock::{Lock, hold_files};
+use rights::{check_ours, check_rights};
 
 /// The prefix of the names of unfinished folders.
-pub(super) const PARTIAL: &str = ".partial-";
+pub(crate) const PARTIAL: &str = ".partial-";
 
 /// Holds an index that is open for reading or writing. An index that is open for writing is locked until the value is dropped.
 #[derive(Debug)]
@@ -42,7 +47,7 @@ impl Index {
     }
 
     /// Creates the folder if it is missing and locks it, without reading anything in it.
-    pub(super) fn locked(dir: &Path) -> Result<Index> {
+    pub(crate) fn locked(dir: &Path) -> Result<Index> {
         check_ours(dir)?;
         check_rights(dir)?;
         let lock = Lock::take(dir)?;

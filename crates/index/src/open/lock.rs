@@ -8,11 +8,11 @@ use dupsift_core::safe_fs;
 use dupsift_publish::{Locking, MadeFolders, is_at, locking};
 
 /// The name of the writer's lock file.
-pub(super) const LOCK: &str = "lock";
+pub(crate) const LOCK: &str = "lock";
 
 /// Holds a writer's lock.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     pub path: PathBuf,
     _file: File,
     /// The folders that were created for the index; `None` if the lock file already existed.
@@ -21,13 +21,13 @@ pub(super) struct Lock {
 
 /// Keeps writers from removing files while the returned file is open. Returns `None` if the file system does not support locks; in that
 /// case, readers rely on old generations being kept. The lock is on the folder itself, and nothing is written.
-pub(super) fn hold_files(dir: &Path) -> Option<File> {
+pub(crate) fn hold_files(dir: &Path) -> Option<File> {
     let folder = File::open(dir).ok()?;
     folder.lock_shared().is_ok().then_some(folder)
 }
 
 /// Keeps readers from starting while the returned file is open. Returns `None` if another process is reading.
-pub(super) fn no_reader(dir: &Path) -> Option<Option<File>> {
+pub(crate) fn no_reader(dir: &Path) -> Option<Option<File>> {
     let Ok(folder) = File::open(dir) else { return Some(None) };
     match folder.try_lock() {
         Ok(()) => Some(Some(folder)),
@@ -39,7 +39,7 @@ pub(super) fn no_reader(dir: &Path) -> Option<Option<File>> {
 
 impl Lock {
     /// Creates the folder if it is missing, and locks it. Waits while another process holds the lock.
-    pub(super) fn take(dir: &Path) -> Result<Lock> {
+    pub(crate) fn take(dir: &Path) -> Result<Lock> {
         let path = dir.join(LOCK);
         loop {
             let above = MadeFolders::create(dir).map_err(Error::io("create the folder", dir))?;

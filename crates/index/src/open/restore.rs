@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::generations::{self, Listed, State};
 use super::lock::no_reader;
-use super::manifest::{Batch, Manifest};
-use super::open::{Index, stop_at};
 use super::sweep::warn_of_lost;
+use super::{Index, stop_at};
+use crate::generations::{self, Listed, State};
+use crate::manifest::{Batch, Manifest};
 use dupsift_core::error::{Error, Result};
 
 /// Describes the result of restoring an index.

@@ -1,8 +1,8 @@
 use super::*;
-use crate::folder::BATCHES;
+use crate::files::folder::BATCHES;
 use crate::generations::KEPT;
-use crate::lock::LOCK;
 use crate::manifest::FORMAT;
+use crate::open::lock::LOCK;
 
 fn manifest_of(generation: u64) -> Manifest {
     let batch = |n: u64| Batch {

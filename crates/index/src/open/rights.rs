@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use super::folder::{FOLDERS, names};
-use super::generations;
 use super::lock::LOCK;
+use crate::files::folder::{FOLDERS, names};
+use crate::generations;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;
 use dupsift_core::safe_fs::listing::is_folder;
 
 /// Checks that a folder contains nothing but an index.
-pub(super) fn check_ours(dir: &Path) -> Result<()> {
+pub(crate) fn check_ours(dir: &Path) -> Result<()> {
     let is_ours = |name: &String| name == LOCK || FOLDERS.contains(&name.as_str()) || generations::is_ours(name);
     match names(dir)?.into_iter().find(|name| !is_ours(name)) {
         None => Ok(()),

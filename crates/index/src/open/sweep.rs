@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::folder::{FOLDERS, is_folder, names};
-use super::generations::{self, Generations, KEPT, State, added, came_true};
 use super::lock::no_reader;
-use super::manifest::{Batch, Manifest};
-use super::open::{Index, PARTIAL};
+use super::{Index, PARTIAL};
+use crate::files::folder::{FOLDERS, is_folder, names};
+use crate::generations::{self, Generations, KEPT, State, added, came_true};
+use crate::manifest::{Batch, Manifest};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::remove_all;
 
 impl Index {
     /// Completes the publication that a process had begun when it died, if the output is complete, and removes everything else that the
     /// process left behind. Returns the newest generation.
-    pub(super) fn recover(&self, published: impl Fn(&Batch) -> Result<State>) -> Result<Option<Manifest>> {
+    pub(crate) fn recover(&self, published: impl Fn(&Batch) -> Result<State>) -> Result<Option<Manifest>> {
         let mut known = Generations::read(self.dir())?;
         let number = known.number();
         if let Some(intended) = came_true(known.intended.clone(), number, published)? {
@@ -52,7 +52,7 @@ impl Index {
     /// Removes old generations, abandoned intents, and the folders to which only the removed generations and intents refer. The held batch
     /// is also removed if it belongs to generation `held_goes` or no longer follows the newest generation. Unfinished folders are kept,
     /// because they may belong to this process.
-    pub(super) fn sweep_but(&self, held_goes: Option<u64>) -> Result<()> {
+    pub(crate) fn sweep_but(&self, held_goes: Option<u64>) -> Result<()> {
         self.sweep_known(&mut Generations::read(self.dir())?, held_goes)
     }
 
@@ -95,7 +95,7 @@ impl Index {
         Ok(())
     }
 
-    pub(super) fn remove_unfinished_folders(&self) -> Result<()> {
+    pub(crate) fn remove_unfinished_folders(&self) -> Result<()> {
         for kind in FOLDERS {
             let folder = self.dir().join(kind);
             for name in names(&folder)?
@@ -109,7 +109,7 @@ impl Index {
     }
 
     /// Removes every folder to which no generation in `kept` refers. All other generations must have been discarded beforehand.
-    pub(super) fn keep_only(&self, kept: &[Manifest]) -> Result<()> {
+    pub(crate) fn keep_only(&self, kept: &[Manifest]) -> Result<()> {
         let needed: BTreeSet<(&str, &str)> = kept.iter().flat_map(Manifest::folders).collect();
         for kind in FOLDERS {
             let folder = self.dir().join(kind);
@@ -124,7 +124,7 @@ impl Index {
 }
 
 /// Warns about a discarded batch that a process was about to publish.
-pub(super) fn warn_of_lost(batch: &Batch) {
+pub(crate) fn warn_of_lost(batch: &Batch) {
     tracing::warn!(
         "the run for batch {} ended before the result {} was published, so the index was returned to its previous state; repeat that run",
         batch.name,

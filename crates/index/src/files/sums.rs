@@ -226,7 +226,7 @@ fn head_of(sums: &File, path: &Path) -> Result<Head> {
 }
 
 /// Returns the checksum of the list of checksums in a checksum file.
-pub(super) fn list_in(path: &Path) -> Result<u32> {
+pub(crate) fn list_in(path: &Path) -> Result<u32> {
     head_of(&open(path)?, path).map(|head| head.checksum.get())
 }
 
@@ -234,7 +234,7 @@ pub(super) fn list_in(path: &Path) -> Result<u32> {
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] if they differ, which means that the file belongs to another batch or generation.
-pub(super) fn check_list(path: &Path, found: u32, expected: Option<u32>) -> Result<()> {
+pub(crate) fn check_list(path: &Path, found: u32, expected: Option<u32>) -> Result<()> {
     if expected == Some(found) {
         return Ok(());
     }
