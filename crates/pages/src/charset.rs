@@ -6,7 +6,7 @@
 //! declaration; all other bytes are never read as UTF-8. The order follows the Encoding and HTML standards; chardetng, Firefox's detector,
 //! makes the guess.
 
-use super::page::RawPage;
+use crate::page::RawPage;
 use dupsift_core::encoding::detect::{SEQUENCES_AN_ERROR, Utf8Shape, beyond_ascii, guessed, wide};
 use encoding_rs::{DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! Tests properties that hold for every page: no input causes a panic, limits are respected, and the same bytes result in the same page.
 
-use super::*;
+use crate::*;
 use proptest::prelude::*;
 
 const TEXT: &str =

@@ -10,39 +10,27 @@
 // Tests write files to their own folders, and use the platform's math functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-mod abstracts;
 mod blocks;
-mod captions;
 mod category;
 mod charset;
 mod elements;
-mod fold;
-mod function_words;
-mod keywords;
-mod kinds;
 #[cfg(test)]
 mod laws;
-mod open;
 mod options;
 mod page;
 mod readability;
 mod roles;
-mod tag_flood;
-mod training;
 mod tree;
-mod tree_sink;
-mod url;
-mod withheld;
 
+pub use category::training::{LeftOut, Trainer, TrainingOptions};
 pub use category::{Model, ModelRow, category_text};
+pub use elements::keywords::{CorpusWords, Keyword};
 pub use elements::{Elements, elements};
-pub use keywords::{CorpusWords, Keyword};
 pub use options::{Fallback, Method, PurifyOptions};
 pub use page::{Block, Cut, Kind, Link, Page, RawPage};
-pub use training::{LeftOut, Trainer, TrainingOptions};
 
-use fold::lines_folded;
-use kinds::Counts;
+use blocks::fold::lines_folded;
+use blocks::kinds::Counts;
 
 /// Extracts the text of pages.
 #[derive(Clone, Debug)]
@@ -71,9 +59,9 @@ impl Purifier {
         let tree = tree::parse(text, &self.options);
         let mut found = blocks::read(&tree.document, url, self.options.max_links);
         for (block, counts) in &mut found.blocks {
-            block.kind = kinds::of_block(block, counts);
+            block.kind = blocks::kinds::of_block(block, counts);
         }
-        let (kind, has_text) = kinds::of_page(found.blocks.iter().map(|(block, counts)| (block, counts)));
+        let (kind, has_text) = blocks::kinds::of_page(found.blocks.iter().map(|(block, counts)| (block, counts)));
         let mut page = Page {
             kind,
             title: found.title,
@@ -103,11 +91,11 @@ impl Purifier {
         }
         match self.options.method {
             Method::Visible => Some(visible(&page.blocks)),
-            Method::Docview => Some(kinds::body(&page.blocks)),
+            Method::Docview => Some(blocks::kinds::body(&page.blocks)),
             Method::Readability => {
                 let read = if readability::can_read(&tree, html) { readability::body(tree).ok() } else { None };
                 page.cut.method = read.is_none();
-                Some(read.flatten().unwrap_or_else(|| kinds::body(&page.blocks)))
+                Some(read.flatten().unwrap_or_else(|| blocks::kinds::body(&page.blocks)))
             }
         }
     }

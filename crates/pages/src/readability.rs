@@ -4,10 +4,10 @@
 //! its points if it has many links. The best element and its similar siblings are cleaned and kept. The method reads and changes the tree
 //! up to four times.
 
-use super::captions::Captions;
-use super::fold::Folded;
-use super::roles::{breaks_line, keeps_lines};
-use super::tree::Tree;
+use crate::blocks::captions::Captions;
+use crate::blocks::fold::Folded;
+use crate::roles::{breaks_line, keeps_lines};
+use crate::tree::Tree;
 use dom_query::{NodeData, NodeId, NodeRef};
 use dom_smoothie::{Config, Readability, TextMode};
 use dupsift_core::guard::guarded;

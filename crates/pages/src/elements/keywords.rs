@@ -6,7 +6,7 @@
 //!
 //! A keyword must have at least one letter and at least two characters. A single Han character may be a keyword only if Chinese text is not
 //! split with a dictionary, because most single-character words in a dictionary are particles. Stop words are skipped: the user's stop
-//! words or, if there are none, the lists in [`super::function_words`]. A keyword is shown in normalized spelling. If several words have
+//! words or, if there are none, the lists in [`crate::elements::function_words`]. A keyword is shown in normalized spelling. If several words have
 //! the same stem, the word that occurs first in the title, headings and body is shown.
 //!
 //! ```text
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::function_words::is_function_word;
-use super::page::Page;
+use crate::page::Page;
 use dupsift_core::float;
 use dupsift_core::hash::hash64;
 use dupsift_text::{Analysis, Frequencies, Frequency, Pipeline};

@@ -1,6 +1,6 @@
 //! Classifies blocks and pages, and selects the blocks of the body (docs/methods/docview.md).
 
-use super::page::{Block, Kind};
+use crate::page::{Block, Kind};
 use dupsift_core::hash::hash64;
 use dupsift_text::is_han;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ const LEAST_LETTERS: usize = 4;
 
 /// Counts of characters and links in a block.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     /// The number of links, including links that do not lead to another page.
     pub links: usize,
     /// The number of sentence-ending punctuation marks outside links.
@@ -52,7 +52,7 @@ impl Counts {
 }
 
 /// Returns the type of a block.
-pub(super) fn of_block(block: &Block, counts: &Counts) -> Kind {
+pub(crate) fn of_block(block: &Block, counts: &Counts) -> Kind {
     let all = block.plain + block.linked;
     let least = if counts.is_han() { 15 } else { 30 };
     if all < 20 && block.images >= 1 {
@@ -67,7 +67,7 @@ pub(super) fn of_block(block: &Block, counts: &Counts) -> Kind {
 }
 
 /// Returns the type of a page, and whether its topic blocks contain as many characters as a topic page requires.
-pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>) -> (Kind, bool) {
+pub(crate) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>) -> (Kind, bool) {
     let (mut topic, mut plain, mut linked, mut images) = (0, 0, 0, 0);
     let mut counts = Counts::default();
     for (block, of_block) in blocks {
@@ -93,7 +93,7 @@ pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>)
 
 /// Returns the topic blocks, one per line, without short blocks that contain hardly any keywords of the other blocks. The longest block is
 /// always kept. The keywords are the most common words, weighted by frequency; ties are broken by their hashes.
-pub(super) fn body(blocks: &[Block]) -> String {
+pub(crate) fn body(blocks: &[Block]) -> String {
     let topics: Vec<Topic<'_>> = blocks.iter().filter(|block| block.kind == Kind::Topic).map(Topic::of).collect();
     let mut page: HashMap<u64, u64> = HashMap::new();
     for (word, count) in topics.iter().flat_map(|topic| &topic.words) {

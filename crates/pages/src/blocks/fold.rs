@@ -3,7 +3,7 @@
 /// Text that is built incrementally. A run of white space becomes one space, no line begins or ends with a space, and consecutive line
 /// breaks become one line break.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Folded {
+pub(crate) struct Folded {
     text: String,
     space: bool,
     line: bool,
@@ -45,14 +45,14 @@ impl Folded {
 }
 
 /// Folds text into one line.
-pub(super) fn folded(text: &str) -> String {
+pub(crate) fn folded(text: &str) -> String {
     let mut folded = Folded::default();
     folded.push(text, false);
     folded.finish()
 }
 
 /// Folds text, and keeps its lines.
-pub(super) fn lines_folded(text: &str) -> String {
+pub(crate) fn lines_folded(text: &str) -> String {
     let mut folded = Folded::default();
     folded.push(text, true);
     folded.finish()

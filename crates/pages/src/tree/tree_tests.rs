@@ -174,7 +174,7 @@ fn formatting_left_open_leaves_all_else() {
                 <div hidden>no</div><select><option>no</select><svg><text>no</text></svg><noscript>no</noscript>\
                 <p><font style='display:none'>no</font>yes</p>";
     let shown = |tree: &Tree| {
-        let mut found = super::super::blocks::read(&tree.document, None, 10);
+        let mut found = crate::blocks::read(&tree.document, None, 10);
         let text: Vec<_> = found.blocks.iter_mut().map(|(block, _)| std::mem::take(&mut block.text)).collect();
         let links: usize = found.blocks.iter().map(|(block, _)| block.links.len()).sum();
         (text.join("\n"), found.headings, links)
@@ -320,7 +320,7 @@ fn nested(tags: &[(&str, usize)]) -> String {
 
 /// Returns the visible content of a page's blocks, regardless of their order, and the number of links listed in the blocks.
 fn shown(tree: &Tree) -> (Vec<String>, usize) {
-    let found = super::super::blocks::read(&tree.document, None, 1000);
+    let found = crate::blocks::read(&tree.document, None, 1000);
     let blocks = || found.blocks.iter().map(|(block, _)| block);
     let mut words: Vec<_> = blocks().flat_map(|block| block.text.split_whitespace().map(str::to_owned)).collect();
     words.sort();

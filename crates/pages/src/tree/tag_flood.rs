@@ -13,7 +13,7 @@ const MOST_ATTRIBUTES: usize = 1000;
 const RAW: [&str; 9] = ["script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "noscript"];
 
 /// Returns the text without excess attributes; borrows the text if nothing has to be removed.
-pub(super) fn without_floods(text: &str) -> Cow<'_, str> {
+pub(crate) fn without_floods(text: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut copied = 0;
     let bytes = text.as_bytes();

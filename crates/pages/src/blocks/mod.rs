@@ -5,21 +5,26 @@
 //! every block that shows part of the link, but listed only in the first of these blocks. The walk uses its own stack, so deeply nested
 //! pages do not overflow the thread's stack.
 
-use super::captions::Captions;
-use super::fold::{Folded, folded};
-use super::kinds::Counts;
-use super::page::{Block, Link};
-use super::roles::{Role, is_hidden, keeps_lines, role};
-use super::url::join;
+pub(crate) mod captions;
+pub(crate) mod fold;
+pub(crate) mod kinds;
+mod url;
+
+use crate::page::{Block, Link};
+use crate::roles::{Role, is_hidden, keeps_lines, role};
+use captions::Captions;
 use dom_query::{Document, Element, NodeData, NodeId};
+use fold::{Folded, folded};
 use html5ever::local_name;
+use kinds::Counts;
+use url::join;
 
 /// The maximum length, in bytes, of an address that is processed; common web servers have the same limit.
 const MAX_ADDRESS: usize = 8 << 10;
 
 /// The result of the walk. The types of the blocks have not been determined yet.
 #[derive(Default)]
-pub(super) struct PageParts {
+pub(crate) struct PageParts {
     pub blocks: Vec<(Block, Counts)>,
     pub title: Option<String>,
     pub keywords: Option<String>,
@@ -30,7 +35,7 @@ pub(super) struct PageParts {
 }
 
 /// Walks the tree of a page with this address.
-pub(super) fn read(document: &Document, url: Option<&str>, max_links: usize) -> PageParts {
+pub(crate) fn read(document: &Document, url: Option<&str>, max_links: usize) -> PageParts {
     let tree = &document.tree;
     let mut walk = Walk::new(url, max_links);
     let mut open: Vec<Open> = Vec::new();

@@ -1,6 +1,6 @@
 //! Tracks elements that are withheld from the tree builder: which elements are open, and which tags end them.
 
-use super::roles::{Role, tag_role};
+use crate::roles::{Role, tag_role};
 use html5ever::tokenizer::Tag;
 use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
 use html5ever::{LocalName, local_name};
@@ -12,7 +12,7 @@ const MOST_LOOKED_AT: usize = 32;
 
 /// The open withheld elements, outermost first. The cost of a tag is proportional to the number of elements that it closes.
 #[derive(Default)]
-pub(super) struct Withheld {
+pub(crate) struct Withheld {
     open: Vec<LocalName>,
     /// The positions of the elements with each name.
     places: HashMap<LocalName, Vec<usize>>,
@@ -187,12 +187,12 @@ fn is_of_table(name: &LocalName) -> bool {
 }
 
 /// Returns whether an element is displayed on separate lines.
-pub(super) fn is_block(name: &LocalName) -> bool {
+pub(crate) fn is_block(name: &LocalName) -> bool {
     matches!(tag_role(name), Role::Container | Role::Line)
 }
 
 /// Returns whether the HTML standard has no special rules for an element, so that its end tag has no effect outside the enclosing block.
-pub(super) fn is_ordinary(name: &LocalName) -> bool {
+pub(crate) fn is_ordinary(name: &LocalName) -> bool {
     let is_media = matches!(
         *name,
         local_name!("audio")
@@ -207,7 +207,7 @@ pub(super) fn is_ordinary(name: &LocalName) -> bool {
 }
 
 /// Returns whether an element is always empty and therefore never remains open.
-pub(super) fn is_void(name: &LocalName) -> bool {
+pub(crate) fn is_void(name: &LocalName) -> bool {
     matches!(
         *name,
         local_name!("area")
@@ -228,7 +228,7 @@ pub(super) fn is_void(name: &LocalName) -> bool {
 }
 
 /// Returns whether an element is reopened in the next paragraph if it was not closed.
-pub(super) fn is_formatting(name: &LocalName) -> bool {
+pub(crate) fn is_formatting(name: &LocalName) -> bool {
     matches!(
         *name,
         local_name!("a")
@@ -249,7 +249,7 @@ pub(super) fn is_formatting(name: &LocalName) -> bool {
 }
 
 /// Returns whether a start tag ends the drawing or the formula that contains it.
-pub(super) fn is_breakout(tag: &Tag) -> bool {
+pub(crate) fn is_breakout(tag: &Tag) -> bool {
     match tag.name {
         local_name!("a") => false,
         local_name!("font") => tag.attrs.iter().any(|attribute| {
@@ -292,7 +292,7 @@ pub(super) fn is_breakout(tag: &Tag) -> bool {
 }
 
 /// Returns how the tokenizer reads the content of an element that contains no markup; `None` for all other elements.
-pub(super) fn raw_kind(name: &LocalName) -> Option<RawKind> {
+pub(crate) fn raw_kind(name: &LocalName) -> Option<RawKind> {
     match *name {
         local_name!("script") => Some(ScriptData),
         local_name!("style")

@@ -109,8 +109,8 @@ fn shortened(clause: &str) -> String {
 mod tests {
     use std::sync::LazyLock;
 
-    use super::super::page::Page;
     use super::*;
+    use crate::page::Page;
     use dupsift_text::{Pipeline, TextOptions, clauses};
 
     /// A pipeline shared by all tests, because the Chinese dictionary is slow to load.

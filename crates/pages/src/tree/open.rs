@@ -1,6 +1,6 @@
 //! Inspects the state of the tree builder: the open elements, and the formatting elements that will be reopened.
 
-use super::tree_sink::Sink;
+use super::sink::Sink;
 use super::withheld::is_formatting;
 use dom_query::NodeId;
 use html5ever::interface::Tracer;
@@ -12,14 +12,14 @@ type Builder = TreeBuilder<NodeId, Sink>;
 
 /// Returns the number of open elements plus the number of formatting elements that will be reopened. Open formatting elements are counted
 /// twice.
-pub(super) fn count(builder: &Builder) -> usize {
+pub(crate) fn count(builder: &Builder) -> usize {
     let all = All(Cell::new(0));
     builder.trace_handles(&all);
     all.0.get()
 }
 
 /// Returns the number of formatting elements, excluding links, that are open or will be reopened. Each element is counted once.
-pub(super) fn formatting(builder: &Builder) -> usize {
+pub(crate) fn formatting(builder: &Builder) -> usize {
     let found = Formatting { sink: &builder.sink, nodes: RefCell::default() };
     builder.trace_handles(&found);
     let mut nodes = found.nodes.into_inner();
@@ -29,7 +29,7 @@ pub(super) fn formatting(builder: &Builder) -> usize {
 }
 
 /// Returns whether an element with this name is open or will be reopened.
-pub(super) fn is_open(builder: &Builder, name: &LocalName) -> bool {
+pub(crate) fn is_open(builder: &Builder, name: &LocalName) -> bool {
     let search = Search { sink: &builder.sink, name, found: Cell::new(false) };
     builder.trace_handles(&search);
     search.found.get()

@@ -3,7 +3,7 @@
 
 /// Resolves `link` against `base`; returns the link as written if there is no base. Returns `None` for links that do not lead to another
 /// page: links to a position on the same page, a script, or an email address.
-pub(super) fn join(base: Option<&str>, link: &str) -> Option<String> {
+pub(crate) fn join(base: Option<&str>, link: &str) -> Option<String> {
     let link: String = link.trim().chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
     if link.is_empty() || link.starts_with('#') {
         return None;

@@ -14,6 +14,8 @@
 //! -> china, posterior 0.6898                                                                     [book, example 13.1]
 //! ```
 
+pub(crate) mod training;
+
 use hashbrown::HashTable;
 
 use dupsift_core::float;
@@ -218,8 +220,8 @@ impl Model {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::training::{Trainer, TrainingOptions};
     use super::*;
+    use crate::category::training::{Trainer, TrainingOptions};
     use dupsift_text::{Pipeline, TextOptions};
 
     const ALL: TrainingOptions = TrainingOptions { min_df: 1, max_words: 1000, max_held: 10_000 };

@@ -6,21 +6,25 @@
 //! elements are never shown; the line breaks that the element would cause are replaced with line feeds. Once the maximum number of elements
 //! has been created, the rest of the page is not read.
 
-use super::open;
-use super::options::PurifyOptions;
-use super::roles::{Role, is_hidden_by, tag_role};
-use super::tag_flood::without_floods;
-use super::tree_sink::Sink;
-use super::withheld::{Withheld, is_block, is_breakout, is_formatting, is_ordinary, is_void, raw_kind};
+mod open;
+mod sink;
+mod tag_flood;
+mod withheld;
+
+use crate::options::PurifyOptions;
+use crate::roles::{Role, is_hidden_by, tag_role};
 use dom_query::{Document, NodeId};
 use html5ever::buffer_queue::BufferQueue;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{EndTag, StartTag, Tag, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{Attribute, LocalName, TokenizerResult, local_name};
+use sink::Sink;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use tag_flood::without_floods;
+use withheld::{Withheld, is_block, is_breakout, is_formatting, is_ordinary, is_void, raw_kind};
 
 /// The maximum number of formatting elements (`b`, `font`; not links) that are open or reopened in each paragraph.
 const MAX_FORMATTING: usize = 32;
@@ -37,7 +41,7 @@ const LINK_DEPTH: usize = 8;
 const PIECE: usize = 64 << 10;
 
 /// A page as a tree.
-pub(super) struct Tree {
+pub(crate) struct Tree {
     pub document: Document,
     /// The number of elements created.
     pub elements: usize,
@@ -51,7 +55,7 @@ pub(super) struct Tree {
 }
 
 /// Parses a page.
-pub(super) fn parse(text: &str, options: &PurifyOptions) -> Tree {
+pub(crate) fn parse(text: &str, options: &PurifyOptions) -> Tree {
     let text = without_floods(text);
     let sink = Sink::default();
     // As in browsers, the content of `noscript` is not treated as markup, so an unclosed element in it does not affect the content that

@@ -10,7 +10,7 @@ use std::cell::{Cell, Ref};
 
 /// The document and the number of elements created.
 #[derive(Default)]
-pub(super) struct Sink {
+pub(crate) struct Sink {
     pub document: Document,
     pub elements: Cell<usize>,
     /// The number of attributes from repeated `html` and `body` tags.

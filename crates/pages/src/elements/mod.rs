@@ -4,12 +4,16 @@
 //! the order in which the addresses occur on the page; links that do not lead to another page (`#top`, `javascript:`, `mailto:`) are
 //! skipped.
 
+mod abstracts;
+mod function_words;
+pub(crate) mod keywords;
+
 use std::collections::HashSet;
 
-use super::abstracts::abstract_of;
-use super::keywords::{CorpusWords, Gathered, Keyword};
-use super::page::{Kind, Link, Page};
+use crate::page::{Kind, Link, Page};
+use abstracts::abstract_of;
 use dupsift_text::{Pipeline, clauses};
+use keywords::{CorpusWords, Gathered, Keyword};
 
 /// The elements of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,8 +74,8 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::page::Block;
     use super::*;
+    use crate::page::Block;
     use dupsift_text::TextOptions;
 
     fn block(kind: Kind, links: &[(&str, &str)]) -> Block {

@@ -5,7 +5,7 @@ use html5ever::{LocalName, local_name};
 
 /// The state of a walk through a page.
 #[derive(Default)]
-pub(super) struct Captions {
+pub(crate) struct Captions {
     /// The number of open captions.
     open: usize,
     /// Whether the walk has left an element and has not met text after it.

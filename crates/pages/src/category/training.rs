@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-use super::category::{MAX_CLASSES, Model, ModelRow};
+use super::{MAX_CLASSES, Model, ModelRow};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::mix64;
 use dupsift_text::Analysis;
