@@ -17,15 +17,18 @@ use crate::format::stretch::Stretch;
 use crate::format::want::MAX_BATCH_ROWS;
 use crate::parquet::bounded::{Bounded, check_pages};
 use crate::parquet::copy;
-use crate::parquet::footer;
-use crate::parquet::footer::{Footer, describe, describe_top, guarded, load, turn};
+use crate::parquet::fields::{describe, describe_top};
+use crate::parquet::footer::Footer;
+use crate::parquet::load::{check_plain, guarded, load};
 use crate::parquet::page_headers;
 use crate::parquet::page_headers::Page;
 use crate::parquet::page_memory::{Column, stretches};
 use crate::parquet::page_starts::starts;
+use crate::parquet::pieces::pieces;
 use crate::parquet::read;
 use crate::parquet::read::Plan;
 use crate::parquet::rows;
+use crate::parquet::turn::turn;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
@@ -93,9 +96,9 @@ impl Format for Parquet {
         let bytes = file.metadata().map_err(|error| Unusable::Bad(error.to_string()))?.len();
         let metadata = load(&file).map_err(Unusable::Bad)?;
         let has = schema::check(columns, &describe(&metadata)).map_err(Unusable::Lacks)?;
-        let mut pieces = footer::pieces(&metadata, columns, bytes).map_err(Unusable::Bad)?;
+        let mut pieces = pieces(&metadata, columns, bytes).map_err(Unusable::Bad)?;
         let footer = Footer::new(&metadata, columns).map_err(Unusable::Bad)?;
-        footer::check_plain(&file, footer.metadata.metadata()).map_err(Unusable::Bad)?;
+        check_plain(&file, footer.metadata.metadata()).map_err(Unusable::Bad)?;
         for (piece, group) in pieces.iter_mut().zip(footer.metadata.metadata().row_groups()) {
             piece.held = group.columns().iter().map(Column::bytes_of).fold(0, u64::saturating_add);
         }

@@ -184,7 +184,7 @@ mod tests {
             write_parquet(&path, &batch(vec![("text", lists)]), WriterProperties::default());
             let file = std::fs::File::open(&path).expect("the file");
             assert!(file.metadata().expect("its size").len() < 10_000);
-            let metadata = crate::parquet::footer::load(&file).expect("a footer");
+            let metadata = crate::parquet::load::load(&file).expect("a footer");
             assert!(Column::bytes_of(metadata.row_group(0).column(0)) > 500_000 * 20, "{item:?}");
         }
     }

@@ -6,7 +6,8 @@
 
 use crate::format::nested;
 use crate::parquet::bounded::Bounded;
-use crate::parquet::footer::{Footer, guarded};
+use crate::parquet::footer::Footer;
+use crate::parquet::load::guarded;
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy, RowSelector,

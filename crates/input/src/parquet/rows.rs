@@ -3,11 +3,13 @@
 
 use crate::format::columns::Columns;
 use crate::format::want::MAX_BATCH_ROWS;
-use crate::parquet::footer::{Footer, load, turn};
+use crate::parquet::footer::Footer;
+use crate::parquet::load::load;
 use crate::parquet::page_headers;
 use crate::parquet::page_memory::{Column, stretches};
 use crate::parquet::read;
 use crate::parquet::read::Plan;
+use crate::parquet::turn::turn;
 use ::parquet::basic::Type;
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use arrow::array::AsArray;

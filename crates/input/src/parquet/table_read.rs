@@ -2,7 +2,7 @@
 
 use crate::damaged;
 use crate::parquet::bounded::{Bounded, check_pages};
-use crate::parquet::footer::guarded;
+use crate::parquet::load::guarded;
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use arrow::array::RecordBatch;
