@@ -1,6 +1,6 @@
 //! Aligns an item with a stretch of text: finds the tokens that both have, in the same order.
 
-use crate::items::NO_TOKEN;
+use crate::vocabulary::NO_TOKEN;
 
 /// The maximum number of item tokens that are aligned at a time, which bounds the memory. Longer items are aligned in blocks.
 const BLOCK: usize = 4096;

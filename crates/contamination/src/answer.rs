@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use dupsift_text::Token;
 
-use crate::items::{Item, Items};
+use crate::items::Items;
+use crate::texts::Item;
 
 /// The number of tokens searched for an answer on each side of a span.
 pub(crate) const ANSWER_WITHIN: usize = 200;

@@ -5,8 +5,9 @@ use std::ops::Range;
 use dupsift_text::Token;
 
 use crate::align::{Aligner, Pair};
-use crate::items::{Item, Items};
+use crate::items::Items;
 use crate::span::{Candidate, Span};
+use crate::texts::Item;
 use crate::words::{LEAST_BESIDE, LEAST_WORDS, Number, joined, size};
 
 /// The maximum number of tokens between a question and a choice or an answer that stands beside it.

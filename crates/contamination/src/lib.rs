@@ -12,7 +12,10 @@
 
 mod align;
 mod answer;
+mod builder;
+mod by_hash;
 mod compare;
+mod grams;
 mod items;
 mod label;
 #[cfg(test)]
@@ -20,12 +23,18 @@ mod oracle;
 mod places;
 mod score;
 mod search;
+mod sharing;
 mod span;
+mod texts;
+mod vocabulary;
 mod words;
 
-pub use items::{Builder, Item, Items, NGRAM, SHARED};
+pub use builder::Builder;
+pub use items::{Items, NGRAM};
 pub use places::{Bound, raw_places};
 pub use score::Weights;
 pub use search::Search;
+pub use sharing::SHARED;
 pub use span::Span;
+pub use texts::Item;
 pub use words::{LEAST_WORDS, Words, wording};

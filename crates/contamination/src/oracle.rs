@@ -4,7 +4,7 @@ use dupsift_core::hash::mix64;
 use dupsift_text::Token;
 use proptest::prelude::*;
 
-use crate::items::LEAST_TOKENS;
+use crate::builder::LEAST_TOKENS;
 use crate::span::Candidate;
 use crate::{Builder, Search, Words};
 

@@ -2,7 +2,9 @@
 
 use dupsift_core::float::ln;
 
-use crate::items::{Item, Items, Sharing};
+use crate::items::Items;
+use crate::sharing::Sharing;
+use crate::texts::Item;
 use crate::words::LEAST_WORDS;
 
 /// Holds the weight of each token by its number: ln((N + 1) / (df + 1)) + 1, where df of N documents contain the token.

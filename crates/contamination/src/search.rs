@@ -8,9 +8,12 @@ use dupsift_text::{Analysis, Token};
 
 use crate::align::Aligner;
 use crate::compare::Comparison;
-use crate::items::{Gram, Item, Items, NO_TOKEN, windows};
+use crate::grams::Gram;
+use crate::items::Items;
 use crate::label::each_without_labels;
 use crate::span::{Candidate, Span};
+use crate::texts::Item;
+use crate::vocabulary::NO_TOKEN;
 use crate::words::{in_words, with_digits};
 
 /// Marks a position in the text at which an n-gram of an item begins.
@@ -126,11 +129,11 @@ impl<'i> Search<'i> {
         places.clear();
         core.clear();
         core_places.clear();
-        let (least, mut from) = (items.least_gram(), 0);
+        let (least, mut from) = (items.grams().least(), 0);
         // Splits at tokens that are in no item, because no n-gram of an item contains them.
         let mut search = |run: Range<usize>, core: &[u64]| {
             if run.len() >= least {
-                windows(items, &core[run.clone()], sums, |start, grams| {
+                items.grams().windows(&core[run.clone()], sums, |start, grams| {
                     places.push(Place { hash: grams[0].hash, start: (run.start + start) as u32 });
                 });
             }
@@ -164,7 +167,7 @@ impl<'i> Joins<'i> {
         self.runs.clear();
         self.parts.clear();
         for places in places.chunk_by(|one, next| one.hash == next.hash) {
-            let grams = items.grams(places[0].hash);
+            let grams = items.grams().of(places[0].hash);
             // N-grams with the same hash have the same length.
             let reach = reach(items, grams[0].item);
             let from = self.runs.len() as u32;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::items::Item;
+use crate::texts::Item;
 
 /// Describes a span: a stretch of text that contains words of an item's question in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
