@@ -1,6 +1,6 @@
 //! Returns facts about algorithms and presets, and computes signatures and similarities of individual texts.
 
-use dupsift::cli::algorithms::json_of_all;
+use dupsift::cli::commands::algorithms::json_of_all;
 use dupsift::error::Error;
 use dupsift_algorithms::recipe::{DEFAULT_PRESET, PRESETS};
 use pyo3::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dupsift::cli::run::called;
+use dupsift::cli::commands::run::called;
 use dupsift::error::{Error, Result};
 use dupsift::report::{self, DryRun, Screen};
 use dupsift::{start, start_sample};

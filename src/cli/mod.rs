@@ -1,4 +1,5 @@
-//! Implements the command line: the arguments ([`args`], [`options`], [`config`]), and each command in its own file.
+//! Implements the command line: what was typed ([`typed`]), the commands, each in its own file ([`commands`]), and what they write to the
+//! terminal ([`terminal`]).
 //!
 //! ```text
 //! argv --options--> Settings --config--> Settings --options::resolve--> RunOptions --> job::run --> report::summary --> Exit
@@ -6,42 +7,14 @@
 //!
 //! Results go to stdout, progress and messages to stderr.
 
-pub mod accept;
-pub mod algorithms;
-pub mod apply;
-pub mod args;
-pub mod clean;
-pub mod compare;
-mod completions;
-pub mod config;
-pub mod contaminated;
-pub mod escape;
-pub mod evaluate;
+pub mod commands;
 pub mod exit;
-pub mod explain;
-mod handbook;
-pub mod index;
-mod known;
-pub mod log;
-mod manual;
-pub mod options;
-pub mod output;
+mod generated;
 mod program;
-pub mod progress;
-pub mod purify;
-#[cfg(test)]
-mod python_keywords;
-pub mod reject;
-pub mod report;
-pub mod run;
-pub mod sample;
-pub mod show;
 pub mod signals;
-pub mod stream;
-mod suggest;
-mod two_lines;
-pub mod version;
+pub mod terminal;
+pub mod typed;
 
 pub use exit::Exit;
-pub use output::{complain, fail, print_result, say, say_styled, whole_story};
 pub use program::program;
+pub use terminal::output::{complain, fail, print_result, say, say_styled, whole_story};

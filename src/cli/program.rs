@@ -7,15 +7,31 @@ use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
-use super::args::{Arguments, Verb};
-use super::completions::script;
-use super::escape::escaped;
-use super::output::complain_of;
-use super::suggest::suggestion;
-use super::{
-    Exit, accept, algorithms, apply, clean, compare, complain, contaminated, evaluate, explain, fail, index, log,
-    manual, purify, reject, report, run, sample, say, show, signals, stream, version,
-};
+use crate::cli::commands::accept;
+use crate::cli::commands::algorithms;
+use crate::cli::commands::apply;
+use crate::cli::commands::clean;
+use crate::cli::commands::compare;
+use crate::cli::commands::completions::script;
+use crate::cli::commands::contaminated;
+use crate::cli::commands::evaluate;
+use crate::cli::commands::explain;
+use crate::cli::commands::index;
+use crate::cli::commands::manual;
+use crate::cli::commands::purify;
+use crate::cli::commands::reject;
+use crate::cli::commands::report;
+use crate::cli::commands::run;
+use crate::cli::commands::sample;
+use crate::cli::commands::show;
+use crate::cli::commands::stream;
+use crate::cli::commands::version;
+use crate::cli::terminal::escape::escaped;
+use crate::cli::terminal::log;
+use crate::cli::terminal::output::complain_of;
+use crate::cli::typed::args::{Arguments, Verb};
+use crate::cli::typed::suggest::suggestion;
+use crate::cli::{Exit, complain, fail, say, signals};
 
 /// The script described in docs/scheduling.md. The script is embedded in the program so that every package includes it.
 const NIGHTLY: &str = include_str!("../../scripts/nightly.sh");

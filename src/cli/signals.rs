@@ -16,8 +16,8 @@ use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::exit::{asked_by, ends_with, known_code};
-use super::{Exit, fail};
+use crate::cli::exit::{asked_by, ends_with, known_code};
+use crate::cli::{Exit, fail};
 use dupsift_core::error::Error;
 use dupsift_engine::job;
 

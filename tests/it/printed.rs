@@ -252,7 +252,7 @@ const PANICS: &str = "DUPSIFT_TEST_PANICS";
 #[test]
 fn a_process_that_panics() {
     if std::env::var_os(PANICS).is_some() {
-        dupsift::cli::log::listen(["dupsift", "run", "--log-format=json"].into_iter().map(Into::into));
+        dupsift::cli::terminal::log::listen(["dupsift", "run", "--log-format=json"].into_iter().map(Into::into));
         dupsift_core::guard::quiet();
         assert!(dupsift_core::guard::guarded(|| panic!("told by nothing")).is_err());
         assert!(std::thread::spawn(|| panic!("two\nlines \u{1b}[31m")).join().is_err());

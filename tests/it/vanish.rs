@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Parser as _;
-use dupsift::cli::args::{Arguments, Verb};
+use dupsift::cli::typed::args::{Arguments, Verb};
 use dupsift::error::Error;
 use dupsift_engine::engine::Progress;
 use dupsift_engine::job::{RunReport, run as run_job};

@@ -9,9 +9,9 @@ use arrow::array::builder::{FixedSizeBinaryBuilder, Int64Builder, StringBuilder}
 use arrow::array::{Array as _, ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
 
-use super::job::{COPIES, Job};
-use super::known_by::{KnownBy, Noted};
-use super::rows::{write_rows, write_run, write_sketches};
+use crate::batch::job::{COPIES, Job};
+use crate::stored::known_by::{KnownBy, Noted};
+use crate::stored::rows::{write_rows, write_run, write_sketches};
 use dupsift_algorithms::steps::copies;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
@@ -80,7 +80,7 @@ pub(crate) fn append(
     next.format = FORMAT;
     next.dupsift = env!("CARGO_PKG_VERSION").to_owned();
     next.documents_planned = job.documents_planned;
-    next.recipe = super::recipe::lines(job.options)?;
+    next.recipe = crate::batch::recipe::lines(job.options)?;
     let name = |kind: &str| format!("{kind}-{:08}", next.generation);
     if next.statistics.is_empty() {
         next.statistics = name("s");

@@ -17,24 +17,13 @@
 // Tests write files to their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-mod again;
 mod append;
 mod batch;
-pub mod copies;
 mod drift;
-mod earlier;
-mod job;
 mod join;
-mod known_by;
-mod nearest;
-mod place;
-mod published;
-mod recipe;
 mod reference;
-mod rows;
-mod rule_out;
 mod run_batch;
-mod scan;
+mod stored;
 #[cfg(test)]
 mod test_kit;
 pub mod upkeep;
@@ -42,11 +31,11 @@ pub mod upkeep;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-pub use again::Again;
+pub use batch::place::place_of;
 pub use batch::{accept, reject};
-pub use place::place_of;
 use reference::Reference;
 use run_batch::{Purpose, matched};
+pub use upkeep::again::Again;
 
 use dupsift_core::error::Result;
 use dupsift_engine::engine::progress::Progress;
@@ -62,7 +51,7 @@ use dupsift_engine::reading::inputs::Inputs;
 pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     match (&options.incremental.index, &options.incremental.reference) {
         (None, None) => Ok(()),
-        _ => recipe::check(options, inputs),
+        _ => batch::recipe::check(options, inputs),
     }
 }
 
@@ -79,7 +68,7 @@ pub fn with_index(
     cancel: &AtomicBool,
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
-    recipe::check(options, &inputs)?;
+    batch::recipe::check(options, &inputs)?;
     matched(options, inputs, progress, cancel, finish, (dir, Purpose::Append))
 }
 
@@ -95,7 +84,7 @@ pub fn with_reference(
     cancel: &AtomicBool,
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
-    recipe::check(options, &inputs)?;
+    batch::recipe::check(options, &inputs)?;
     let reference = Reference::open(options, &inputs, reference, progress, cancel)?;
     let inputs = inputs.beside(reference.read());
     // The options used for the reference also apply to the corpus.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::place::{is_same, place_of};
+use crate::batch::place::{is_same, place_of};
 use crate::test_kit::{Bench, numbers, text, texts};
 use crate::upkeep::{Forget, forget};
 use arrow::array::{Array as _, AsArray as _};

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use arrow::array::{ArrayRef, AsArray as _, FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Int64Type};
 
-use super::rows::write_run;
+use crate::stored::rows::write_run;
 use dupsift_algorithms::algorithm::contract::Facts;
 use dupsift_algorithms::algorithm::{Algorithm, Corpus, Params, SignatureScheme, Signer, TermVectors};
 use dupsift_algorithms::corpus::CorpusStats;
@@ -78,7 +78,7 @@ impl Bench {
         let given = [&[("index", index.as_str())], given].concat();
         let options = self.options(&format!("{name}.jsonl"), name, &given);
         let inputs = look(&options, &self.cancel)?;
-        super::with_index(&options, inputs, &self.at("index"), &self.progress, &self.cancel, &|_, _, report| Ok(report))
+        crate::with_index(&options, inputs, &self.at("index"), &self.progress, &self.cancel, &|_, _, report| Ok(report))
     }
 
     /// Performs a run over these texts, without an index.
@@ -124,7 +124,7 @@ impl Bench {
 
     /// Returns the newest generation of the index in the folder `index`.
     pub(crate) fn manifest(&self) -> Manifest {
-        super::upkeep::info(&self.at("index")).unwrap().manifest
+        crate::upkeep::info(&self.at("index")).unwrap().manifest
     }
 }
 

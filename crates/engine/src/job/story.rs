@@ -14,6 +14,7 @@ use super::saved::SavedState;
 use crate::classes::Classes;
 use crate::engine::checkpoints::Checkpoints;
 use crate::job::decide::decided::Decided;
+use crate::job::decide::decisions::{self, PairedCorpus};
 use crate::job::pair::group::Relation;
 use crate::job::pair::links::Earlier;
 use crate::job::pair::relate;
@@ -190,12 +191,13 @@ pub fn attempt(
     let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
     let tables = frozen.as_ref().map(|frozen| frozen.tables).filter(|_| variant.writes_statistics());
     let tables = plan.counts.map(|counts| counts.needs).or(tables);
-    let known = output::OutputCorpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
-    let mut decisions = output::decide(session, &saved, algorithms, contents, known)?;
+    let known = PairedCorpus { taken: &taken, copies: &copies, view: &view };
+    let mut decisions = decisions::decide(session, &saved, algorithms, contents, known)?;
     let edits = match &mut decisions.decided {
         Some(decided) => cut::cut(session, &saved, &taken, decided, &decisions.ids)?,
         None => None,
     };
+    let known = output::OutputCorpus { taken: &taken, copies: &copies, stats, tables, models, losses };
     let (mut report, decided) = output::write(session, stage, &saved, decisions, edits, known)?;
     report.resumed = checkpoints.resumed();
     report.frozen = frozen.map(|frozen| frozen.report);

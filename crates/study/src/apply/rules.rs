@@ -8,8 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::Serialize;
 
+use super::deciding::DecidingPairs;
+use super::documents::order;
+use super::own_tables::{REMOVED, wrong_table};
 use super::written_pairs::{look, shown};
-use super::{ApplyOptions, Pairs, order, removal};
+use super::{ApplyOptions, removal};
 use crate::apply::applicable::{refuse, refuse_sample};
 use crate::finished::Finished;
 use dupsift_algorithms::measure::Contained;
@@ -138,12 +141,12 @@ fn figures(
     let own = &removal(finished)?.remove_if;
     let is_own = |rule: &RemoveIf| thresholds.is_empty() && rule.to_string() == *own;
     // Whether the titles matter depends on the kind of the rule, so the pairs are read once for each kind.
-    let read = |is_pair: bool| -> Result<Option<Pairs>> {
+    let read = |is_pair: bool| -> Result<Option<DecidingPairs>> {
         let mut of_kind = rules.iter().filter(|rule| (**rule == RemoveIf::Pair) == is_pair && !is_own(rule));
         let Some(&rule) = of_kind.next() else { return Ok(None) };
         let mut options = options.clone();
         options.removal.remove_if = rule;
-        Pairs::read(finished, &options, thresholds).map(Some)
+        DecidingPairs::read(finished, &options, thresholds).map(Some)
     };
     let kinds = [read(false)?, read(true)?];
     let inputs = finished.corpus(options, cancel)?;
@@ -160,9 +163,7 @@ fn figures(
             let place = move |doc: u64| doc.checked_sub(first_doc).filter(|doc| *doc < documents);
             let removed = finished.removals()?;
             Ok::<_, Error>(removed.map(move |one| {
-                one.and_then(|one| {
-                    place(one.doc).ok_or_else(|| super::wrong_table(&finished.dir().join(super::REMOVED)))
-                })
+                one.and_then(|one| place(one.doc).ok_or_else(|| wrong_table(&finished.dir().join(REMOVED))))
             }))
         };
         let in_pairs = named;

@@ -4,6 +4,7 @@ pub mod across;
 pub(crate) mod classify;
 pub mod components;
 pub(crate) mod contents;
+pub mod expand;
 pub mod group;
 pub mod links;
 pub(crate) mod margin;

@@ -1,7 +1,7 @@
 //! Collects the unreadable rows and files of inputs other than the corpus, for `rejected/`, the guards and the record.
 
-use super::last_pass;
-use super::tables::list_rejected;
+use super::rejected::list_rejected;
+use crate::job::decide::last_pass;
 use crate::reading::input_notes;
 use crate::reading::inputs::Inputs;
 use crate::reading::losses::{BadInputReport, OtherInput, OtherInputReport, read_counts};

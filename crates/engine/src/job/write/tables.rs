@@ -1,39 +1,27 @@
-//! Writes all tables of the output. Each table is written by one thread, and several tables are written at the same time. This module also
-//! builds `rejected/` and `stats/`.
+//! Writes all tables of the output. Each table is written by one thread, and several tables are written at the same time.
 
-use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::clusters::{self, ClusterCounts};
-use super::pairs::{self, DocumentPairs, Shown};
+use super::pairs::{self, Shown};
+use super::rejected::write_rejected;
 use super::removals::{self, Removals};
+use super::statistics::{write_model, write_stats};
 use crate::classes::Classes;
 use crate::job::algorithm_state::AlgorithmState;
 use crate::job::decide::decided::Decided;
+use crate::job::decide::decisions::Expanded;
 use crate::job::pair::contents::Compared;
-use crate::job::pair::group::Relation;
 use crate::job::read::keep::KeepOrder;
 use crate::reading::ids::Ids;
-use crate::reading::losses::{CORPUS, Losses};
+use crate::reading::losses::Losses;
 use crate::reading::rejected::Rejected;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::Stats;
-use dupsift_algorithms::corpus::{CorpusStats, TermTable};
-use dupsift_core::error::{Error, Result};
-use dupsift_input::{BadInput, TableReader};
-use dupsift_publish::{Stage, TableWriter};
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_core::error::Result;
+use dupsift_publish::Stage;
 use dupsift_spill::shuffle::AtomicCells;
-use dupsift_tables::{
-    RejectReason, RejectedBuilder, TermBuilder, model_batch, model_schema, rejected_of, rejected_schema, term_schema,
-};
-
-/// Holds the result of an algorithm, both for representatives and for documents.
-pub struct Expanded {
-    /// The relation between class representatives.
-    pub relation: Relation,
-    /// The pairs of documents.
-    pub pairs: DocumentPairs,
-}
 
 /// Holds the data for the tables.
 pub struct Tables<'t> {
@@ -156,105 +144,4 @@ fn card(labels: &[&str], removes: bool) -> String {
         card += &format!("- config_name: {kind}\n  data_files: {kind}/*.parquet\n");
     }
     card + "---\n\nThe output of dupsift. `dupsift show` prints its summary, `report.html` shows it in a browser, and `run.json` is its record.\n"
-}
-
-/// Returns the path of the `rejected/` table in an output folder.
-pub fn rejected_table(out: &Path) -> PathBuf {
-    out.join("rejected/part-00000.parquet")
-}
-
-/// Writes the `rejected/` table of a job, which lists files and rows that could not be used, first for the corpus and then for every other
-/// input.
-pub fn write_rejected(
-    session: &Session<'_>,
-    stage: &Stage,
-    rejected: &Rejected,
-    losses: &Losses<'_>,
-    ids: &Ids<'_>,
-) -> Result<(u64, u64)> {
-    let path = rejected_table(stage.path());
-    let mut writer = list_rejected(session, &path, losses.bad, rejected, ids)?;
-    let schema = rejected_schema();
-    let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    for other in &losses.others {
-        for batch in TableReader::open(&other.rejected, &columns)? {
-            writer.write(&rejected_of(&batch?, &other.report.input)?)?;
-        }
-    }
-    writer.close()
-}
-
-/// Begins a table in the format of `rejected/` with the rejected files and rows of one reader.
-pub(crate) fn list_rejected(
-    session: &Session<'_>,
-    path: &Path,
-    bad: &[BadInput],
-    rejected: &Rejected,
-    ids: &Ids<'_>,
-) -> Result<TableWriter> {
-    let mut writer = TableWriter::create(path, rejected_schema())?;
-    let mut builder = RejectedBuilder::new(CORPUS);
-    for file in bad {
-        builder.push(&file.label, None, None, RejectReason::UnusableFile, &file.why);
-    }
-    rejected.each(session.engine, |doc, reason, detail| {
-        let (file, row) = session.source.locate(doc);
-        builder.push(&file.label, Some(row), Some(ids.of(doc).as_ref()), reason, detail);
-        if builder.is_full() {
-            writer.write(&builder.finish()?)?;
-        }
-        Ok(())
-    })?;
-    if !builder.is_empty() {
-        writer.write(&builder.finish()?)?;
-    }
-    Ok(writer)
-}
-
-/// Writes the counts of the first pass: words and features by hash, and their totals.
-fn write_stats(stage: &Stage, stats: &CorpusStats, needs: Stats) -> Result<()> {
-    if !needs.any() {
-        return Ok(());
-    }
-    if needs.words {
-        write_terms(stage, "words", &stats.words)?;
-    }
-    if needs.features {
-        write_terms(stage, "features", &stats.features)?;
-    }
-    let summary = serde_json::json!({
-        "documents": stats.documents(),
-        "tokens": stats.tokens(),
-        "mean_length": stats.mean_length(),
-        "words": stats.words.len(),
-        "repeated_features": stats.features.len(),
-        "snapshot": format!("{:016x}", stats.snapshot()),
-    });
-    let json = serde_json::to_vec_pretty(&summary).map_err(Error::table("write the statistics"))?;
-    stage.write_bytes("stats/stats.json", &json)
-}
-
-/// Writes the learned model of an algorithm. The model is required to compute the same signatures later.
-fn write_model(stage: &Stage, label: &str, model: &[u64]) -> Result<()> {
-    let path = stage.path().join(format!("stats/models/{label}.parquet"));
-    let mut writer = TableWriter::create(&path, model_schema())?;
-    model_batch(model).try_for_each(|batch| writer.write(&batch?))?;
-    writer.close().map(|_| ())
-}
-
-fn write_terms(stage: &Stage, name: &str, terms: &TermTable) -> Result<()> {
-    let path = stage.path().join(format!("stats/{name}/part-00000.parquet"));
-    let mut writer = TableWriter::create(&path, term_schema())?;
-    let mut builder = TermBuilder::new();
-    for at in 0..terms.len() {
-        let (term, df, cf) = terms.entry(at);
-        builder.push(term, df, cf);
-        if builder.is_full() {
-            writer.write(&builder.finish()?)?;
-        }
-    }
-    if !builder.is_empty() {
-        writer.write(&builder.finish()?)?;
-    }
-    writer.close().map(|_| ())
 }

@@ -1,0 +1,6 @@
+//! What an index stores about documents in addition to their text: keys and sketches, the document of each distinct text, and the pairs of
+//! earlier batches.
+
+pub(crate) mod earlier;
+pub(crate) mod known_by;
+pub(crate) mod rows;
