@@ -20,7 +20,7 @@ use dupsift_spill::shuffle::AtomicBits;
 
 /// Holds the data about the corpus.
 #[derive(Clone, Copy)]
-pub struct PairedCorpus<'c> {
+pub(crate) struct PairedCorpus<'c> {
     /// The data recorded about the rows.
     pub taken: &'c Taken,
     /// The exact copies.
@@ -30,7 +30,7 @@ pub struct PairedCorpus<'c> {
 }
 
 /// Holds the result of an algorithm, both for representatives and for documents.
-pub struct Expanded {
+pub(crate) struct Expanded {
     /// The relation between class representatives.
     pub relation: Relation,
     /// The pairs of documents.
@@ -38,7 +38,7 @@ pub struct Expanded {
 }
 
 /// Holds the pairs of documents and the removal decisions, before anything is written.
-pub struct Decisions<'d> {
+pub(crate) struct Decisions<'d> {
     /// The algorithms with their pairs.
     pub(crate) algorithms: Vec<AlgorithmState<'d, Expanded>>,
     /// The ids of the documents that appear in a table.
@@ -55,7 +55,7 @@ pub struct Decisions<'d> {
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-pub fn decide<'d>(
+pub(crate) fn decide<'d>(
     session: &Session<'d>,
     saved: &SavedState<'_>,
     algorithms: Vec<AlgorithmState<'d, Relation>>,

@@ -2,7 +2,7 @@
 //! documents, each with the document that is kept instead.
 
 pub mod decided;
-pub mod decisions;
+pub(crate) mod decisions;
 pub mod last_pass;
 mod look_ahead;
 mod per_value;

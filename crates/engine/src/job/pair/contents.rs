@@ -208,7 +208,7 @@ impl Contents {
 
 /// Holds the shares of one document's 3-grams and numbers that another document contains, as written to tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shares {
+pub(crate) struct Shares {
     /// The share of the document's distinct 3-grams that the other document contains; 0 if the document has no words.
     pub grams: f32,
     /// The share of the document's distinct numbers, excluding numbers in its frame, that the other document contains; 1 if the document
@@ -218,10 +218,10 @@ pub struct Shares {
 
 impl Shares {
     /// The shares of an exact copy.
-    pub const COPY: Shares = Shares { grams: 1.0, numbers: 1.0 };
+    pub(crate) const COPY: Shares = Shares { grams: 1.0, numbers: 1.0 };
 
     /// Converts the shares to the column types of the tables.
-    pub fn of(contained: Contained) -> Shares {
+    pub(crate) fn of(contained: Contained) -> Shares {
         Shares {
             grams: contained.grams.share().unwrap_or(0.0) as f32,
             numbers: contained.facts.share().unwrap_or(1.0) as f32,
@@ -270,7 +270,7 @@ impl Looking {
 }
 
 /// Holds the data for the table of pairs.
-pub struct Compared {
+pub(crate) struct Compared {
     /// The exact copies.
     pub copies: Arc<Classes>,
     /// The contents of documents; `None` if all pairs are exact copies.
@@ -282,7 +282,7 @@ pub struct Compared {
 impl Compared {
     /// Returns the shares of `a` that `b` contains, and the shares of `b` that `a` contains. The result is known for copies, for pairs
     /// compared during removal, and for pairs that passed verification.
-    pub fn shares(&self, a: u64, b: u64, verified: bool) -> Option<[Shares; 2]> {
+    pub(crate) fn shares(&self, a: u64, b: u64, verified: bool) -> Option<[Shares; 2]> {
         if self.copies.representative(a) == self.copies.representative(b) {
             return Some([Shares::COPY; 2]);
         }

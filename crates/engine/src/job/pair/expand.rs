@@ -23,7 +23,7 @@ use dupsift_core::row::{Docs, Pair, PairLayout};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
 /// Holds the document pairs of one algorithm.
-pub struct DocumentPairs {
+pub(crate) struct DocumentPairs {
     /// The pairs that classes represent. All other pairs are in the relation.
     listed: Sorted,
     layout: PairLayout,
@@ -39,7 +39,7 @@ pub struct DocumentPairs {
 
 impl DocumentPairs {
     /// Adds the pair counts to the report of the algorithm.
-    pub fn note(&self, report: &mut AlgorithmReport) {
+    pub(crate) fn note(&self, report: &mut AlgorithmReport) {
         (report.pairs, report.pairs_of_batch) = (self.total, self.of_batch);
         (report.templates, report.large_groups) = (self.templates, self.large_groups);
     }

@@ -4,7 +4,7 @@ pub mod across;
 pub(crate) mod classify;
 pub mod components;
 pub(crate) mod contents;
-pub mod expand;
+pub(crate) mod expand;
 pub mod group;
 pub mod links;
 pub(crate) mod margin;

@@ -18,7 +18,7 @@ use dupsift_tables::{ClusterBuilder, ClusterRow, cluster_schema};
 
 /// Counts clusters and their documents.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ClusterCounts {
+pub(crate) struct ClusterCounts {
     /// The number of clusters of at least two documents.
     pub clusters: u64,
     /// The number of documents in clusters.

@@ -28,7 +28,7 @@ use dupsift_publish::Stage;
 
 /// Holds the data about the corpus.
 #[derive(Clone, Copy)]
-pub struct OutputCorpus<'c> {
+pub(crate) struct OutputCorpus<'c> {
     /// The data recorded about the rows.
     pub taken: &'c Taken,
     /// The exact copies.
@@ -47,7 +47,7 @@ pub struct OutputCorpus<'c> {
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-pub fn write(
+pub(crate) fn write(
     session: &Session<'_>,
     stage: &Stage,
     saved: &SavedState<'_>,

@@ -24,7 +24,7 @@ use dupsift_publish::Stage;
 use dupsift_spill::shuffle::AtomicCells;
 
 /// Holds the data for the tables.
-pub struct Tables<'t> {
+pub(crate) struct Tables<'t> {
     /// The algorithms with their pairs.
     pub algorithms: &'t [AlgorithmState<'t, Expanded>],
     /// The order of preference.
@@ -53,7 +53,7 @@ pub struct Tables<'t> {
 
 /// Holds the counts of the written tables.
 #[derive(Clone, Debug, Default)]
-pub struct TableCounts {
+pub(crate) struct TableCounts {
     /// The number of rows in the pair table of each algorithm, and the number of these pairs whose documents share a template.
     pub pairs: Vec<[u64; 2]>,
     /// The cluster counts of each algorithm.
@@ -72,7 +72,7 @@ const A_TABLE_OF_LONG_IDS: u64 = 160 << 20;
 
 impl Tables<'_> {
     /// Writes all tables.
-    pub fn write(&self, session: &Session<'_>, stage: &Stage) -> Result<TableCounts> {
+    pub(crate) fn write(&self, session: &Session<'_>, stage: &Stage) -> Result<TableCounts> {
         let running = session.engine.clock.stage("write tables");
         let count = self.algorithms.len();
         let written = Mutex::new(TableCounts {
