@@ -37,7 +37,7 @@ TABLES = {
     },
     "removed": {
         "id": ID, "kept_id": ID, "similarity": "float", "algorithm": "string", "reason": "string", "keep_rule": "string",
-        "doc": "int64", "kept_doc": "int64", "contained": "float", "numbers": "float",
+        "doc": "int64", "kept_doc": "int64", "contained": "float", "numbers": "float", "kept_in": "string",
     },
     "passages": {
         "id": ID, "doc": "int64", "start": "int64", "end": "int64", "start_byte": "int64", "end_byte": "int64", "copies": "int64",

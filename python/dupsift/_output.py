@@ -22,6 +22,11 @@ def place_of(input: object) -> str | None:
     raise TypeError(f"input: expected a path, got {type(input).__name__}; pass a frame to dupsift.open(folder, input=frame)")
 
 
+def without_next(text: str) -> str:
+    """Returns a printed answer without the command that the command line suggests next."""
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("next: dupsift "))
+
+
 class Output:
     """An output folder. ``path`` is absolute, ``report`` is the content of run.json, and ``print`` shows the summary."""
 
@@ -175,7 +180,8 @@ class Pairs(Output):
         Raises ValueError for an unknown source, and if the corpus has changed.
         """
         self._there()
-        return Listing(*_dupsift.show(os.fspath(self.path), what, (limit, worst), (grep, source), self._place(input)))
+        record, text = _dupsift.show(os.fspath(self.path), what, (limit, worst), (grep, source), self._place(input))
+        return Listing(record, without_next(text))
 
 
 class Comparison(Pairs):
@@ -240,7 +246,7 @@ class Printed:
 class Explanation(Printed):
     """An explanation of why two documents are or are not a pair. ``print`` shows it; ``record`` has all signatures and scores.
 
-    A notebook cell shows the two texts side by side, with differences highlighted.
+    A notebook cell shows what became of the two documents, then the two texts side by side, with differences highlighted.
     """
 
     def __init__(self, record: str, text: str, marked: str) -> None:
@@ -248,9 +254,15 @@ class Explanation(Printed):
         self._marked: str = marked
 
     def _repr_html_(self) -> str:
-        answer, _, _ = self._text.partition("\n\n")
-        everything = f"<details><summary>scores and signatures</summary><pre>{html.escape(self._text)}</pre></details>"
-        return f"<pre>{html.escape(answer)}</pre>{self._marked}{everything}"
+        answer, _, rest = self._text.partition("\n\n")
+        # The differences are marked below, so those of the text are left out: all that follows the places, up to the table of algorithms.
+        places, _, _ = rest.partition("\n\n")
+        at = rest.find("\n algorithm ")
+        scores = rest[at + 1 :] if at >= 0 else rest
+        lines = "<br>".join(html.escape(line) for line in answer.splitlines())
+        details = html.escape("\n\n".join([places, scores]))
+        everything = f"<details><summary>scores and signatures</summary><pre>{details}</pre></details>"
+        return f"<p>{lines}</p>{self._marked}{everything}"
 
 
 class Listing(Printed):

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from . import _dupsift
 from ._dupsift import Column
 from ._frames import FOLDER, Corpus, filtered
 from ._ids import suggestion
 from ._order import check_order
-from ._output import Pairs, Rules, Sample
+from ._output import Pairs, Rules, Sample, without_next
 from ._table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# The reasons for a removal, in the words of the summary, in this order.
+_REASONS = {
+    "copy": "exact copies",
+    "pair": "near-duplicates",
+    "chain": "in chains",
+    "seen": "seen before",
+    "emptied": "emptied",
+    "representative": "originals",
+}
+# The colors of the kept documents and of each reason, which people with color blindness can distinguish (Okabe and Ito 2008).
+_COLORS = ["#999999", "#0072b2", "#e69f00", "#cc79a7", "#009e73", "#d55e00", "#56b4e9"]
+# The number of bars for similarities from 0 to 1.
+_BINS = 50
 
 Corpora = str | Sequence[str]
 PathLike = str | os.PathLike[str]
@@ -35,6 +53,12 @@ def _write(folder: Path, out: PathLike | None, corpus: Corpora, remove_if: str |
     there = None if out is None else os.fspath(out)
     _dupsift.apply(os.fspath(folder), words, there, remove_if, list(thresholds.items()), input, add if isinstance(add, str) else ",".join(add), overwrite)
     return folder if out is None else Path(out).absolute()
+
+
+def _png(figure: Figure) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(file, format="png")
+    return file.getvalue()
 
 
 class Survivors:
@@ -146,10 +170,63 @@ class Result(Pairs):
         """The numbers of the kept rows, Int64, in ascending order, for example for ``datasets.Dataset.select``."""
         return self.kept_mask.rows()
 
+    def _parts(self) -> list[tuple[str, int]]:
+        """Returns the number of documents that are kept, and the number that are removed for each reason, as in the summary."""
+        removal = self.report["removal"]
+        names = (name for name in _REASONS if removal["reasons"].get(name))
+        return [("kept", removal["kept"]), *((_REASONS[name], removal["reasons"][name]) for name in names)]
+
+    def _repr_html_(self) -> str:
+        parts = self._parts()
+        total = sum(count for _, count in parts) or 1
+        colors = dict(zip((name for name, _ in parts), _COLORS))
+        bar = "".join(
+            f'<div title="{name}: {count:,}" style="width:{100 * count / total:.2f}%;background:{colors[name]}"></div>' for name, count in parts
+        )
+        legend = " ".join(
+            f'<span style="white-space:nowrap"><span style="color:{colors[name]}">■</span> {name} {count:,}</span>' for name, count in parts
+        )
+        return f'<div style="display:flex;height:1em;max-width:60em">{bar}</div><p>{legend}</p>{super()._repr_html_()}'
+
+    def _link(self) -> str:
+        # A link into a folder that is deleted together with the result would soon lead nowhere.
+        return "" if self._corpus is not None and self._corpus.folder in self.path.parents else super()._link()
+
+    def plot(self) -> Figure:
+        """Plots how many documents are kept and removed, and how similar the removed documents are to the kept ones.
+
+        Returns a ``matplotlib.figure.Figure``, which a notebook cell shows; ``figure.savefig(path)`` writes it. Similarities are those of
+        the table of removals, without exact copies. Raises ImportError if Matplotlib is not installed.
+        """
+        self._there()
+        try:
+            from matplotlib.figure import Figure
+        except ImportError as error:
+            raise ImportError("plot() needs Matplotlib: pip install matplotlib") from error
+        parts = self._parts()
+        bins = [0] * _BINS
+        for row in self.removed():
+            if row["reason"] in ("pair", "chain") and row["similarity"] is not None:
+                bins[min(int(row["similarity"] * _BINS), _BINS - 1)] += 1
+        first = next((at for at, count in enumerate(bins) if count), _BINS - 1)
+        # A notebook shows this figure without the state of matplotlib.pyplot.
+        figure: Figure = type("Plot", (Figure,), {"_repr_png_": _png})(figsize=(10, 3), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        left.barh([name for name, _ in parts], [count for _, count in parts], color=_COLORS[: len(parts)])
+        left.bar_label(left.containers[0], [f"{count:,}" for _, count in parts], padding=3)
+        left.margins(x=0.15)
+        left.invert_yaxis()
+        left.set_xlabel("documents")
+        right.bar([(at + 0.5) / _BINS for at in range(first, _BINS)], bins[first:], width=0.9 / _BINS, color=_COLORS[2])
+        right.set_xlabel("similarity to the document kept instead")
+        right.set_ylabel("near-duplicates removed")
+        return figure
+
     def rules(self, *, input: PathLike | None = None) -> Rules:
         """Counts the documents and bytes that stricter and looser rules remove. Nothing is written; the corpus must still exist."""
         self._there()
-        return Rules(*_dupsift.rules(os.fspath(self.path), self._place(input)))
+        record, text = _dupsift.rules(os.fspath(self.path), self._place(input))
+        return Rules(record, without_next(text))
 
     def sample(
         self, pairs: int = 50, *, by: str | Sequence[str] = (), seed: int = 0, input: PathLike | None = None
@@ -234,6 +311,7 @@ class Result(Pairs):
         """The removed documents, in row order.
 
         Columns: id; kept_id, the document that was kept instead; similarity; algorithm; reason (copy, pair, chain, emptied or
-        representative); keep_rule; doc, kept_doc; contained, numbers, the shares of the removed document that the kept document contains.
+        representative); keep_rule; doc, kept_doc; contained, numbers, the shares of the removed document that the kept document contains;
+        kept_in, the batch or the file of the reference that contains the kept document, or None if it is in the corpus.
         """
         return self._table("removed")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # The number of rows that a notebook shows, and the number of characters per value.
 _SHOWN = 10
 _LONG = 100
+# The columns that a notebook shows first.
+_FIRST = ("algorithm", "id", "kept_id", "id_a", "id_b", "similarity", "relation", "reason", "kept_in", "why")
 # Control characters and direction marks, which would make a text look different from its actual content.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -34,7 +36,7 @@ class Table(_dupsift.Table):
 
     ``polars.DataFrame(table)``, ``pyarrow.table(table)`` and ``duckdb.from_arrow(table)`` accept it directly. ``for row in table`` yields one
     dictionary per row and needs no library, so ``pandas.DataFrame(table)`` works too; ``to_pandas()`` is faster. ``len(table)`` is the number
-    of rows, ``table.columns`` the column names, and ``table.paths`` the files. A notebook cell shows ten rows.
+    of rows, ``table.columns`` the column names, and ``table.paths`` the files. A notebook cell shows ten rows, ids and similarities first.
     """
 
     def to_polars(self) -> _polars.DataFrame:
@@ -54,8 +56,10 @@ class Table(_dupsift.Table):
         return self.to_arrow().to_pandas()
 
     def _repr_html_(self) -> str:
-        heads = "".join(f"<th>{_cell(name)}</th>" for name in self.columns)
-        rows = "".join("<tr>" + "".join(f"<td>{_cell(row[name])}</td>" for name in self.columns) + "</tr>" for row in islice(self, _SHOWN))
+        names = sorted(self.columns, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
+        shown = list(islice(self, _SHOWN))
+        heads = "".join(f"<th>{_cell(name)}</th>" for name in names)
+        rows = "".join("<tr>" + "".join(f"<td>{_cell(row[name])}</td>" for name in names) + "</tr>" for row in shown)
         which = f", the first {_SHOWN} are shown" if len(self) > _SHOWN else ""
         count = f"{len(self):,} row{'' if len(self) == 1 else 's'}{which}"
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table><p>{count}</p>"

@@ -530,6 +530,11 @@ class Frames(FrameCase):
         self.assertEqual(list(result.kept_rows), [2, 3, 5])
         removed = {row["id"]: row["kept_id"] for row in result.removed()}
         self.assertEqual(removed["u4"], "r0")
+        leaks = [row["id"] for row in result.removed() if row["kept_in"] is not None]
+        self.assertEqual({row["kept_in"] for row in result.removed()} - {None}, {"reference.parquet"})
+        self.assertIn("u4", leaks)
+        explained = result.explain("u4").record
+        self.assertEqual([one["id"] for one in explained["documents"]], ["u4", "r0"])
         with self.assertRaisesRegex(ValueError, '"other", which no input file has'):
             ds.dedup(frame, reference=reference.drop("other"), keep="other desc", **options)
         with self.assertRaisesRegex(TypeError, "reference=: expected a path or a frame, got a list"):

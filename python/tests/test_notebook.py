@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 import unittest
+from unittest import mock
 
+import dupsift as ds
 import nbformat
 from corpora import DOCS, Case
 from nbclient import NotebookClient
@@ -33,6 +36,25 @@ class Notebook(Case):
         data = client.nb.cells[0].outputs[-1]["data"]
         self.assertIn("report.html", data["text/html"])
         self.assertIn("<pre>2,455 documents in 3 files", data["text/html"])
+        # The bar has the numbers of the summary.
+        self.assertIn('<div title="exact copies: 262"', data["text/html"])
+
+    def test_a_result_is_plotted(self) -> None:
+        run = f"dupsift.run({str(DOCS)!r}, out='out', no_report=True)"
+        client = self.client(f"import dupsift\nr = {run}", "figure = r.plot()\nfigure", "[text.get_text() for text in figure.axes[0].texts], sum(int(bar.get_height()) for bar in figure.axes[1].patches)", "r.report['removal']")
+        client.execute()
+        self.assertIn("image/png", client.nb.cells[1].outputs[-1]["data"])
+        texts, near = eval(client.nb.cells[2].outputs[-1]["data"]["text/plain"])
+        removal = eval(client.nb.cells[3].outputs[-1]["data"]["text/plain"])
+        self.assertEqual(texts, [f"{count:,}" for count in (removal["kept"], removal["reasons"]["copy"], removal["reasons"]["pair"])])
+        self.assertEqual(near, removal["reasons"]["pair"])
+
+    def test_a_plot_says_how_to_get_matplotlib(self) -> None:
+        result = ds.dedup(["a text", "a text"], algorithms="exact", no_report=True)
+        self.assertNotIn("href", result._repr_html_())
+        with mock.patch.dict(sys.modules, {"matplotlib": None, "matplotlib.figure": None}):
+            with self.assertRaisesRegex(ImportError, "pip install matplotlib"):
+                result.plot()
 
     def test_tables_and_differences_are_shown(self) -> None:
         rest = "Nobody minds, for it is an old cat that has always lived in this house. It eats at noon and goes out in the evening."
@@ -44,10 +66,16 @@ class Notebook(Case):
         )
         client.execute()
         pairs, difference = (cell.outputs[-1]["data"]["text/html"] for cell in client.nb.cells[1:])
-        self.assertIn("<th>similarity</th>", pairs)
+        self.assertIn("<th>algorithm</th><th>id_a</th><th>id_b</th><th>similarity</th><th>relation</th>", pairs)
         self.assertIn("<p>1 row</p>", pairs)
         self.assertIn("all <del>day</del> long", difference)
         self.assertIn("all <ins>night</ins> long", difference)
+        # The verdict comes first, and the differences are shown once.
+        self.assertTrue(difference.startswith("<p>"), difference[:200])
+        self.assertIn("removed in favor of", difference.partition("</p>")[0])
+        details = difference.partition("<details>")[2]
+        self.assertIn("algorithm   pair", details)
+        self.assertNotIn("Nobody minds", details)
 
     def test_bars_are_shown_and_go(self) -> None:
         run = f"dupsift.run({str(self.endless())!r}, out='out', algorithms='exact,minhash', threads=1, no_report=True)"

@@ -14,18 +14,30 @@ use dupsift_study::{LabelSample, Listed, ListedRow, Listing, RuleFigures, RuleTa
 
 /// Returns a list as a table, or with one block per row if the table is wider than `width` columns.
 pub fn listing(listing: &Listing, out: &Path, width: usize) -> String {
-    let header: &[&str] = match (listing.what, listing.worst_first) {
+    let mut header = match (listing.what, listing.worst_first) {
         (Listed::Removed, true) => {
-            &["doubt", "reason", "similarity", "contained", "numbers", "note", "id", "kept instead"]
+            vec!["doubt", "reason", "similarity", "contained", "numbers", "note", "id", "kept instead"]
         }
-        (Listed::Removed, false) => &["reason", "similarity", "contained", "numbers", "id", "kept instead"],
-        (Listed::KeptSimilar, true) => &["doubt", "similarity", "contained", "numbers", "kept because", "id", "id"],
-        (Listed::KeptSimilar, false) => &["similarity", "contained", "numbers", "kept because", "id", "id"],
-        (Listed::Clusters, true) => &["doubt", "size", "removed", "least similar", "representative"],
-        (Listed::Clusters, false) => &["size", "removed", "least similar", "representative"],
+        (Listed::Removed, false) => vec!["reason", "similarity", "contained", "numbers", "id", "kept instead"],
+        (Listed::KeptSimilar, true) => {
+            vec!["doubt", "similarity", "contained", "numbers", "kept because", "id", "id"]
+        }
+        (Listed::KeptSimilar, false) => vec!["similarity", "contained", "numbers", "kept because", "id", "id"],
+        (Listed::Clusters, true) => vec!["doubt", "size", "removed", "least similar", "representative"],
+        (Listed::Clusters, false) => vec!["size", "removed", "least similar", "representative"],
     };
-    let rows: Vec<Vec<String>> = listing.rows.iter().map(|row| cells(row, listing.worst_first)).collect();
-    rows_of(header, &rows, width) + &footer(listing, out)
+    let mut rows: Vec<Vec<String>> = listing.rows.iter().map(|row| cells(row, listing.worst_first)).collect();
+    let kept_in = |row: &ListedRow| match row {
+        ListedRow::Removal(row) => row.kept_in.clone(),
+        _ => None,
+    };
+    if listing.rows.iter().any(|row| kept_in(row).is_some()) {
+        header.push("kept in");
+        for (cells, row) in rows.iter_mut().zip(&listing.rows) {
+            cells.push(kept_in(row).map_or_else(|| "-".to_owned(), |name| typed(&name)));
+        }
+    }
+    rows_of(&header, &rows, width) + &footer(listing, out)
 }
 
 /// Returns the cells of a row.

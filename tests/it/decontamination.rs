@@ -1,9 +1,11 @@
 //! Tests `run --reference`, which matches a corpus against documents that are never removed.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::kit::{
-    Doc, Table, done, made_docs, numbered, pairs, record, removed_ids, result_bytes, run, sample_docs, write_docs,
+    Doc, Ran, Table, done, made_docs, numbered, pairs, program, record, removed_ids, result_bytes, run, sample_docs,
+    write_docs,
 };
 
 const ALGORITHMS: &str = "exact,minhash:verify=jaccard:0.5";
@@ -57,15 +59,36 @@ fn a_reference_is_an_index_an_output_or_files() {
     let made = place.run("old", "made", &["--index", text(&index)]);
     let by_index = place.run("new", "by-index", &["--reference", text(&index)]);
     let before = std::fs::read_dir(index.join("batches")).unwrap().count();
+    let begins = old.len() as i64;
+    let kept_in = |out: &Path| {
+        let removed = Table::read(&out.join("removed"));
+        let names = removed.texts("kept_in");
+        assert_eq!(names.len(), removed.len());
+        for (name, kept) in names.iter().zip(removed.numbers("kept_doc")) {
+            assert_eq!(name == "null", kept >= begins, "{name}");
+        }
+        names.into_iter().filter(|name| name != "null").collect::<BTreeSet<_>>()
+    };
+    assert_eq!(kept_in(&by_index), BTreeSet::from(["made".to_owned()]));
     for (name, reference) in [("by-files", place.at("old")), ("by-output", made)] {
         let out = place.run("new", name, &["--reference", text(&reference)]);
-        assert!(result_bytes(&by_index) == result_bytes(&out), "{name}");
+        // The name of the file differs from the name of the batch.
+        assert_eq!(kept_in(&out), BTreeSet::from(["docs.parquet".to_owned()]));
+        let [mut by_index, mut by_files] = [&by_index, &out].map(|out| result_bytes(out));
+        for bytes in [&mut by_index, &mut by_files] {
+            bytes.retain(|name, _| !name.starts_with("removed"));
+        }
+        assert!(by_index == by_files, "{name}");
+        let rows = [&place.at("by-index"), &out].map(|out| {
+            let removed = Table::read(&out.join("removed"));
+            ["id", "kept_id", "reason", "algorithm", "similarity", "contained"].map(|column| removed.texts(column))
+        });
+        assert_eq!(rows[0], rows[1], "{name}");
     }
     assert_eq!(before, 1);
     let batch = place.run("new", "batch", &["--index", text(&index)]);
     assert!(result_bytes(&by_index) == result_bytes(&batch), "a reference is matched like earlier batches");
     // Reference documents occur in pairs but are never removed.
-    let begins = old.len() as i64;
     let met = pairs(&by_index, "minhash").iter().filter(|pair| pair.doc_a < begins).count();
     assert!(met > new.len() / 20, "{met}");
     let removed = Table::read(&by_index.join("removed"));
@@ -73,6 +96,49 @@ fn a_reference_is_an_index_an_output_or_files() {
     assert!(removed.texts("reason").iter().filter(|reason| *reason == "seen").count() > old.len() / 10);
     assert_eq!(record(&by_index)["index"]["texts"].as_u64(), Some(0));
     assert!(removed_ids(&by_index).iter().any(|id| id.ends_with("-again")));
+}
+
+/// Checks that documents of a reference are compared again as long as its files are the same, and that nothing is left behind.
+#[test]
+fn a_reference_is_read_again() {
+    let (place, _, _) = Place::new();
+    let reference = place.at("old");
+    let words = ["--reference", text(&reference), "--algorithms", "exact,versions"];
+    run(&[&place.at("new")], &place.at("out"), &words).ends_with(0);
+    let options = record(&place.at("out"))["options"].clone();
+    assert_eq!((options.get("stats"), &options["reference"]), (None, &text(&reference).into()));
+    let removed = Table::read(&place.at("out/removed"));
+    let leaks: Vec<usize> = (0..removed.len()).filter(|&row| removed.texts("kept_in")[row] != "null").collect();
+    assert!(leaks.len() > 10, "{leaks:?}");
+    let work = place.at("work");
+    std::fs::create_dir(&work).unwrap();
+    let typed = |verb: &str, more: &[&str]| {
+        let mut command = program();
+        command.arg(verb).arg(place.at("out")).args(more).args(["--threads", "2", "--work", text(&work)]);
+        Ran::of(command.output().unwrap())
+    };
+    for &row in [leaks[0], leaks[leaks.len() - 1]].iter() {
+        let (id, kept_id) = (&removed.texts("id")[row], &removed.texts("kept_id")[row]);
+        let said = typed("explain", &[id]).ends_with(0).stdout;
+        assert!(said.contains("a was removed in favor of b"), "{said}");
+        let place = said.lines().find(|line| line.starts_with("b: ")).unwrap();
+        assert!(place.contains(kept_id.as_str()) && place.contains("docs.parquet row "), "{place}");
+    }
+    typed("explain", &["--worst"]).ends_with(0);
+    let shown = typed("show", &["--removed", "--limit", "10000", "--json"]).ends_with(0).stdout;
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    let named = shown["rows"].as_array().unwrap().iter().filter(|row| row["kept_in"] == "docs.parquet").count();
+    assert_eq!(named, leaks.len());
+    assert!(typed("show", &["--removed"]).ends_with(0).stdout.lines().next().unwrap().ends_with("kept in"));
+    typed("report", &[]).ends_with(0);
+    assert_eq!(std::fs::read_dir(&work).unwrap().count(), 0);
+    // Files that differ are not compared, and neither are files that are missing.
+    let docs = sample_docs();
+    write_docs(&reference.join("docs.parquet"), &docs[1..docs.len() / 2 + 1], 200);
+    let said = "look up matches in removed/";
+    typed("explain", &["--worst"]).ends_with(2).says(&["its files have changed since the run", said]);
+    std::fs::remove_dir_all(&reference).unwrap();
+    typed("explain", &["--worst"]).ends_with(2).says(&["does not exist", said]);
 }
 
 /// Checks that a copied result used as a reference refers to its own corpus, not to a different corpus that has the same name and is

@@ -187,8 +187,10 @@ fn a_run_against_a_reference_has_its_page() {
     let text = std::fs::read_to_string(at("out/report.html")).unwrap();
     assert!(text.contains("(from the reference)"), "{}", text.len());
     assert!(text.contains("(the reference)"), "pairs by file");
+    typed("explain", &at("out"), &[&docs[10].id]).ends_with(0);
+    std::fs::remove_file(at("reference.parquet")).unwrap();
     let gone = typed("explain", &at("out"), &[&docs[10].id]).ends_with(2);
-    gone.says(&["a reference whose texts were not saved", "with an index as `--reference`"]);
+    gone.says(&["cannot be read again", "with an index as `--reference`"]);
 }
 
 /// Checks that relative paths in the record can be resolved from any other folder.

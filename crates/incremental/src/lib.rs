@@ -35,7 +35,7 @@ pub use batch::place::place_of;
 pub use batch::{accept, reject};
 use reference::Reference;
 use run_batch::{Purpose, matched};
-pub use upkeep::again::Again;
+pub use upkeep::again::{Again, ReadAgain};
 
 use dupsift_core::error::Result;
 use dupsift_engine::engine::progress::Progress;
@@ -43,6 +43,9 @@ use dupsift_engine::job::RunReport;
 use dupsift_engine::job::run::Finish;
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
+use dupsift_engine::session::Session;
+use dupsift_input::absolute;
+use dupsift_publish::{ReferenceFolder, Stage};
 
 /// Checks that a run can be matched against its index or reference, if it has one.
 ///
@@ -85,11 +88,21 @@ pub fn with_reference(
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
     batch::recipe::check(options, &inputs)?;
-    let reference = Reference::open(options, &inputs, reference, progress, cancel)?;
+    let documents = inputs.source.documents();
+    let reference = Reference::open(options, documents, reference, ReferenceFolder::create, (progress, cancel))?;
     let inputs = inputs.beside(reference.read());
+    let stats = options.duplicates.stats.as_ref().map(|dir| absolute(dir).display().to_string());
+    // The record has the statistics that were requested, not those of a temporary index.
+    let finish = |session: &Session<'_>, stage: &Stage, mut report: RunReport| {
+        match &stats {
+            Some(dir) => drop(report.options.insert("stats".to_owned(), dir.as_str().into())),
+            None => drop(report.options.remove("stats")),
+        }
+        finish(session, stage, report)
+    };
     // The options used for the reference also apply to the corpus.
     let mut options = options.clone();
     options.duplicates.stats = reference.stats(&options);
     options.incremental.planned_documents = None;
-    matched(&options, inputs, progress, cancel, finish, (reference.dir(), reference.purpose()))
+    matched(&options, inputs, progress, cancel, &finish, (reference.dir(), reference.purpose()))
 }

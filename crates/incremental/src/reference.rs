@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use crate::batch::published::state;
 use crate::batch::recipe::PLANNED;
 use crate::run_batch::{Purpose, matched};
+use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted;
 use dupsift_core::safe_fs::listing::is_file;
@@ -18,11 +19,14 @@ use dupsift_engine::job::run_report::{GuardReport, InputReport, OtherInputReport
 use dupsift_engine::job::write::rejected::rejected_table;
 use dupsift_engine::options::{CorpusFiles, RunOptions};
 use dupsift_engine::reading::input_notes;
-use dupsift_engine::reading::inputs::{Inputs, look_others};
+use dupsift_engine::reading::inputs::look_others;
 use dupsift_engine::reading::losses::OtherInput;
 use dupsift_engine::session::Session;
 use dupsift_index::Index;
 use dupsift_publish::{ReferenceFolder, Stage};
+
+/// Creates the folder for a temporary index. The arguments are the output and the folder for temporary files.
+pub(crate) type MakesFolder = fn(&Path, Option<&Path>) -> Result<ReferenceFolder>;
 
 /// Provides a reference in the form of an index.
 pub(crate) struct Reference {
@@ -31,26 +35,29 @@ pub(crate) struct Reference {
     made: Option<ReferenceFolder>,
     /// The input from which the index was built. `None` if the reference is an index itself.
     read: Option<OtherInput>,
+    /// The files from which the index was built, each with the number of its first document.
+    files: Vec<(IndexDoc, String)>,
 }
 
 impl Reference {
-    /// Opens the index in a folder, or builds a temporary index from the files of the reference.
+    /// Opens the index in a folder, or builds a temporary index from the files of the reference. `documents` is the number of documents in
+    /// the corpus, and `folder` creates the folder for the temporary index.
     ///
     /// # Errors
     /// Returns an error if files are missing or cannot be read.
     pub(crate) fn open(
         options: &RunOptions,
-        inputs: &Inputs,
+        documents: u64,
         reference: &Path,
-        progress: &Progress,
-        cancel: &AtomicBool,
+        folder: MakesFolder,
+        (progress, cancel): (&Progress, &AtomicBool),
     ) -> Result<Reference> {
         if Index::look(reference, state)?.is_some() {
-            return Ok(Reference { dir: reference.to_path_buf(), made: None, read: None });
+            return Ok(Reference { dir: reference.to_path_buf(), made: None, read: None, files: Vec::new() });
         }
-        let made = ReferenceFolder::create(&options.output.folder, options.resources.work.as_deref())?;
+        let made = folder(&options.output.folder, options.resources.work.as_deref())?;
         let dir = made.index();
-        let planned = PLANNED.0.max(inputs.source.documents().saturating_mul(PLANNED.1));
+        let planned = PLANNED.0.max(documents.saturating_mul(PLANNED.1));
         let mut of_files = options.clone();
         of_files.input.paths = files_of(reference)?;
         of_files.output.folder = made.output();
@@ -67,6 +74,7 @@ impl Reference {
         of_files.incremental.reference = None;
         of_files.incremental.planned_documents = Some(options.incremental.planned_documents.unwrap_or(planned));
         let inputs = look_others(&of_files, progress, cancel)?;
+        let files = inputs.source.files.iter().map(|file| (IndexDoc(file.first_doc), file.label.clone())).collect();
         let warnings = RefCell::new(Vec::new());
         let finish = |session: &Session<'_>, _: &Stage, report: RunReport| {
             warnings.replace(input_notes::of_reading(session, &report.documents.rejections));
@@ -84,7 +92,7 @@ impl Reference {
             warnings: warnings.into_inner(),
         };
         let read = OtherInput::new(read, fired, rejected_table(&of_files.output.folder));
-        Ok(Reference { dir, made: Some(made), read: Some(read) })
+        Ok(Reference { dir, made: Some(made), read: Some(read), files })
     }
 
     /// Returns the data that was read from the reference, and the rows and files that could not be read; `None` if the reference is an
@@ -99,8 +107,16 @@ impl Reference {
     }
 
     /// Returns the reason why a run is matched against the reference.
-    pub(crate) fn purpose(&self) -> Purpose {
-        if self.made.is_some() { Purpose::Files } else { Purpose::Reference }
+    pub(crate) fn purpose(&self) -> Purpose<'_> {
+        if self.made.is_some() { Purpose::Files(&self.files) } else { Purpose::Reference }
+    }
+
+    /// Returns the name of the reference file that contains a document of the temporary index, and the row in this file; `None` if the
+    /// reference is an index itself.
+    pub(crate) fn place(&self, doc: u64) -> Option<(&str, u64)> {
+        let at = self.files.partition_point(|(first, _)| first.0 <= doc).checked_sub(1)?;
+        let (first, name) = &self.files[at];
+        Some((name, doc - first.0))
     }
 
     /// Returns the folder of the index.

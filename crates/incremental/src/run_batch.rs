@@ -50,7 +50,7 @@ pub(crate) fn matched(
     progress: &Progress,
     cancel: &AtomicBool,
     finish: &Finish<'_>,
-    (dir, purpose): (&Path, Purpose),
+    (dir, purpose): (&Path, Purpose<'_>),
 ) -> Result<RunReport> {
     let appends = purpose == Purpose::Append;
     let named = batch::Named::new(options, &inputs.source.files)?;
@@ -105,8 +105,17 @@ pub(crate) fn matched(
     let next: RefCell<Option<Manifest>> = RefCell::new(None);
     let report = {
         let matched = matched_line(index.manifest.as_ref(), purpose)?;
-        let job =
-            Job { index: &index, options: &options, documents_planned, batch: named, again, appends, matched, finish };
+        let job = Job {
+            index: &index,
+            options: &options,
+            documents_planned,
+            batch: named,
+            again,
+            appends,
+            matched,
+            purpose,
+            finish,
+        };
         let texts: Vec<PathBuf> = index.text_files();
         let attempt = |session: &Session<'_>, stage: &Stage, losses: &Losses<'_>, checkpoints: &Checkpoints<'_>| {
             stage.reads(texts.iter().map(PathBuf::as_path));
@@ -131,20 +140,31 @@ pub(crate) fn matched(
 
 /// Indicates why a run is matched against an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum Purpose<'p> {
     /// To add the batch to the index.
     Append,
     /// To use the index as a reference, which is not changed.
     Reference,
-    /// To use a temporary index of reference files, which is rebuilt by each process.
-    Files,
+    /// To use a temporary index of these reference files, each with the number of its first document. Each process rebuilds the index.
+    Files(&'p [(IndexDoc, String)]),
+}
+
+/// Returns the name of each batch of the index, or of each file of a reference, and the number of its first document.
+fn parts(job: &Job<'_>) -> Vec<(IndexDoc, String)> {
+    match job.purpose {
+        Purpose::Files(files) => files.to_vec(),
+        Purpose::Append | Purpose::Reference => {
+            let batches = job.index.manifest.iter().flat_map(|manifest| &manifest.batches);
+            batches.map(|batch| (IndexDoc(batch.first_doc), batch.name.clone())).collect()
+        }
+    }
 }
 
 /// Returns a hash that identifies the content of an index, to be stored in the saved state of a run. For a temporary index, the hash covers
 /// only data that depends on the reference files and the options.
-fn matched_line(manifest: Option<&Manifest>, purpose: Purpose) -> Result<String> {
+fn matched_line(manifest: Option<&Manifest>, purpose: Purpose<'_>) -> Result<String> {
     let mut manifest = manifest.cloned().unwrap_or_default();
-    if purpose == Purpose::Files {
+    if matches!(purpose, Purpose::Files(_)) {
         manifest.statistics_files.clear();
         manifest.rows.clear();
         for batch in &mut manifest.batches {
@@ -244,7 +264,7 @@ impl Variant for Matching<'_> {
         (self.keys, self.copy_keys) = (keys, copy_keys);
         let (source, indexed) = self.joining.indexed(session.engine)?;
         let source = source.map_or_else(|| session.source.shifted(0), |source| session.source.after(&source));
-        Ok(Some((source, indexed)))
+        Ok(Some((source, indexed.in_parts(parts(self.job)))))
     }
 
     /// Marks the indexed documents whose text is repeated in the batch, and specifies which documents are preferred.
@@ -318,9 +338,13 @@ fn index_report(
     session: &Session<'_>,
     joining: &Joining<'_>,
 ) -> IndexReport {
+    let next_doc = joining.numbered.next_doc.0;
     IndexReport {
         folder: absolute(job.index.dir()).display().to_string(),
-        identity: manifest.identity(joining.numbered.next_doc.0),
+        identity: match job.purpose {
+            Purpose::Files(_) => manifest.identity_of_files(next_doc),
+            Purpose::Append | Purpose::Reference => manifest.identity(next_doc),
+        },
         batch: job.batch.name.clone(),
         publication: manifest
             .batches
@@ -329,7 +353,7 @@ fn index_report(
             .map_or_else(String::new, |batch| batch.publication.clone()),
         generation: manifest.generation,
         read_generation: job.index.manifest.as_ref().map_or(0, |manifest| manifest.generation),
-        first_doc: joining.numbered.next_doc.0,
+        first_doc: next_doc,
         indexed: session.indexed.as_ref().map_or(0, Indexed::count),
         batches: matched_batches(job.index.manifest.as_ref(), session).unwrap_or_default(),
         texts: manifest.batches.last().filter(|_| job.appends).map_or(0, |batch| batch.texts),

@@ -225,6 +225,14 @@ impl Manifest {
         format!("{:032x}", hash128(files.chain(batches).collect::<String>().as_bytes()))
     }
 
+    /// Returns a hash of the batches that precede a document. The hash is the same for each index of the same files.
+    pub fn identity_of_files(&self, before: u64) -> String {
+        let batches = self.batches.iter().filter(|batch| batch.first_doc < before);
+        let batches =
+            batches.map(|batch| format!("{} {} {} {}\n", batch.first_doc, batch.rows, batch.inputs, batch.contents));
+        format!("{:032x}", hash128(batches.collect::<String>().as_bytes()))
+    }
+
     /// Returns the kind and the name of each folder that contains files of the index.
     pub fn folders(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let statistics = Some(&*self.statistics).filter(|name| !name.is_empty()).map(|name| (STATISTICS, name));

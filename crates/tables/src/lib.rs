@@ -53,7 +53,7 @@ pub use page::{PageBuilder, PageRow, page_fields};
 pub use pair::{PAIR_COLUMNS, PairColumns, PairFound, pair_schema, pairs_found};
 pub use passage::{PASSAGE_COLUMNS, PassageBuilder, PassageFound, PassageRow, passage_schema, passages_found};
 pub use read_back::listed::{
-    LISTED_PAIR_COLUMNS, LISTED_REMOVAL_COLUMNS, ListedPair, PAIR_FACT_COLUMNS, listed_id, listed_pairs,
+    LISTED_PAIR_COLUMNS, LISTED_REMOVAL_COLUMNS, ListedPair, PAIR_FACT_COLUMNS, kept_in, listed_id, listed_pairs,
 };
 pub use read_back::look_up::{
     COPY_LOOK_UP_COLUMNS, FoundPair, FoundRemoval, PAIR_LOOK_UP_COLUMNS, PARTNER_COLUMNS, PairSearch,

@@ -24,6 +24,7 @@ pub fn removal_schema(id: IdType) -> SchemaRef {
         Field::new("kept_doc", DataType::Int64, false),
         Field::new("contained", DataType::Float32, true),
         Field::new("numbers", DataType::Float32, true),
+        Field::new("kept_in", DataType::Utf8, true),
     ]))
 }
 
@@ -50,6 +51,8 @@ pub struct RemovalRow<'r> {
     pub contained: Option<f32>,
     /// The share of the removed document's distinct numbers that are in the kept document, if computed.
     pub numbers: Option<f32>,
+    /// The batch or the file of the reference that contains the kept document; `None` if it is in the corpus.
+    pub kept_in: Option<&'r str>,
 }
 
 /// The values of a row, without the ids and the words that only readers need.
@@ -114,6 +117,7 @@ pub struct RemovalBuilder {
     kept_doc: Int64Builder,
     contained: Float32Builder,
     numbers: Float32Builder,
+    kept_in: StringBuilder,
     rows: usize,
 }
 
@@ -130,6 +134,7 @@ impl RemovalBuilder {
             kept_doc: Int64Builder::new(),
             contained: Float32Builder::new(),
             numbers: Float32Builder::new(),
+            kept_in: StringBuilder::new(),
             rows: 0,
         }
     }
@@ -149,6 +154,7 @@ impl RemovalBuilder {
         self.kept_doc.append_value(row.kept_doc as i64);
         self.contained.append_option(row.contained);
         self.numbers.append_option(row.numbers);
+        self.kept_in.append_option(row.kept_in);
         self.rows += 1;
         Ok(())
     }
@@ -165,7 +171,7 @@ impl RemovalBuilder {
 
     /// Returns whether the builder is full and [`RemovalBuilder::finish`] should be called.
     pub fn is_full(&self) -> bool {
-        is_full(self.rows, self.id.bytes() + self.kept_id.bytes())
+        is_full(self.rows, self.id.bytes() + self.kept_id.bytes() + self.kept_in.values_slice().len())
     }
 
     /// Returns the rows as a batch and empties the builder.
@@ -183,6 +189,7 @@ impl RemovalBuilder {
             Arc::new(self.kept_doc.finish()),
             Arc::new(self.contained.finish()),
             Arc::new(self.numbers.finish()),
+            Arc::new(self.kept_in.finish()),
         ];
         table("removed", &self.schema, columns)
     }
@@ -208,6 +215,7 @@ mod tests {
             kept_doc: 60,
             contained: Some(0.75),
             numbers: None,
+            kept_in: None,
         };
         builder.push(&row).expect("fits");
         let batch = builder.finish().expect("a table");

@@ -27,6 +27,8 @@ pub struct Indexed {
     fates: AtomicCells<u64>,
     /// The participating documents that have the same text as a document of the corpus.
     copied: AtomicBits,
+    /// The name of each part of the index, with the number of its first document: a batch, or a file of the reference.
+    parts: Vec<(IndexDoc, String)>,
 }
 
 impl Indexed {
@@ -43,7 +45,22 @@ impl Indexed {
         fates: AtomicCells<u64>,
     ) -> Result<Indexed> {
         let copied = AtomicBits::new(engine.dir, "copied-indexed", numbers.len())?;
-        Ok(Indexed { first: base - numbers.len() as u64, base, next_doc, numbers, fates, copied })
+        Ok(Indexed { first: base - numbers.len() as u64, base, next_doc, numbers, fates, copied, parts: Vec::new() })
+    }
+
+    /// Returns the same documents with the names of the parts of the index, in document order.
+    pub fn in_parts(self, parts: Vec<(IndexDoc, String)>) -> Indexed {
+        Indexed { parts, ..self }
+    }
+
+    /// Returns the name of the part of the index that contains a document; `None` for a document of the corpus.
+    pub fn part_of(&self, doc: u64) -> Option<&str> {
+        if doc >= self.base {
+            return None;
+        }
+        let number = self.number(doc).0;
+        let at = self.parts.partition_point(|(first, _)| first.0 <= number).checked_sub(1)?;
+        self.parts.get(at).map(|(_, name)| name.as_str())
     }
 
     /// Returns the number of the first participating document in this run.

@@ -1,6 +1,7 @@
 //! Describes the job of an incremental run, and defines file names in an index.
 
 use super::{MadeAgain, Named};
+use crate::run_batch::Purpose;
 use dupsift_engine::job::run::Finish;
 use dupsift_engine::options::RunOptions;
 use dupsift_index::Index;
@@ -24,6 +25,8 @@ pub(crate) struct Job<'j> {
     pub appends: bool,
     /// A hash that identifies the content of the index before the batch.
     pub matched: String,
+    /// The reason why the batch is matched.
+    pub purpose: Purpose<'j>,
     /// The function that finishes the result.
     pub finish: &'j Finish<'j>,
 }

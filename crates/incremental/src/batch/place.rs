@@ -8,7 +8,8 @@ use dupsift_index::{Index, IndexReport, Manifest};
 
 /// Returns whether an index contains everything that the batch was matched against.
 pub(crate) fn is_same(manifest: &Manifest, batch: &IndexReport) -> bool {
-    let is_known = batch.identity.is_empty() || batch.identity == manifest.identity(batch.first_doc);
+    let identities = || [manifest.identity(batch.first_doc), manifest.identity_of_files(batch.first_doc)];
+    let is_known = batch.identity.is_empty() || identities().contains(&batch.identity);
     is_known && manifest.next_doc >= batch.first_doc
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use arrow::array::Array as _;
 
@@ -10,14 +11,19 @@ use super::each_id;
 use crate::batch::place::is_same;
 use crate::batch::published::state;
 use crate::join::Joining;
+use crate::reference::Reference;
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted;
+use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::RunReport;
 use dupsift_engine::job::read_back::Frozen;
 use dupsift_engine::matching::meeting::Numbered;
+use dupsift_engine::options::RunOptions;
 use dupsift_engine::session::Session;
 use dupsift_index::{BATCHES, Index, IndexReport, Manifest, read_rows};
+use dupsift_publish::ReferenceFolder;
 use dupsift_spill::shuffle::AtomicBits;
 use dupsift_tables::columns::read_as;
 
@@ -26,36 +32,59 @@ pub struct Again<'a> {
     index: Index,
     manifest: Manifest,
     batch: &'a IndexReport,
+    /// The reference, if it consists of files: its temporary index is built again.
+    reference: Option<Reference>,
+}
+
+/// Holds what is needed to read the files of a reference again.
+#[derive(Clone, Copy)]
+pub struct ReadAgain<'r> {
+    /// The recorded options.
+    pub options: &'r RunOptions,
+    /// The progress.
+    pub progress: &'r Progress,
+    /// Whether the call is to be interrupted.
+    pub cancel: &'r AtomicBool,
 }
 
 impl<'a> Again<'a> {
-    /// Opens the index at `dir`, against which a batch was matched; `batch` is the record of the batch. The index is not locked,
-    /// because the files that are read never change.
+    /// Opens the index at `dir`, against which a batch was matched; `batch` is the record of the batch in the record of its run. The index is
+    /// not locked, because the files that are read never change. If the batch was matched against files of a reference, they are read
+    /// again if `again` is given.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the index does not exist, or is not the index that the batch was matched against.
-    pub fn open(batch: &'a IndexReport, dir: &Path) -> Result<Again<'a>> {
-        let Some(index) = Index::look(dir, state)? else {
-            return Err(match batch.generation == batch.read_generation {
-                true => Error::usage(
-                    "the run was matched against a reference whose texts were not saved, so no pair can be compared again; look up matches in \
-                     removed/ and pairs/, or run again with an index as `reference`",
-                ),
-                false => Error::usage(format!(
+    /// Returns [`Error::Usage`] if the index or the reference does not exist, or is not what the batch was matched against.
+    pub fn open(
+        (batch, report): (&'a IndexReport, &RunReport),
+        dir: &Path,
+        again: Option<ReadAgain<'_>>,
+    ) -> Result<Again<'a>> {
+        let (index, reference) = match Index::look(dir, state)? {
+            Some(index) => (index, None),
+            None if batch.generation == batch.read_generation => {
+                let reference = read_again(report, again)?;
+                let index = Index::look(reference.dir(), state)?.ok_or_else(|| no_texts("it is no longer there"))?;
+                (index, Some(reference))
+            }
+            None => {
+                return Err(Error::usage(format!(
                     "the run was matched against the index {}, which does not exist; move the index back, or move it to the same location relative to the output",
                     dir.display()
-                )),
-            });
+                )));
+            }
         };
         let manifest = index.manifest.clone().unwrap_or_default();
         if !is_same(&manifest, batch) {
+            if reference.is_some() {
+                return Err(no_texts("its files have changed since the run"));
+            }
             return Err(Error::usage(format!(
                 "the index {} is not the one that the run was matched against: it has {}; expected that run's index",
                 dir.display(),
                 counted(manifest.next_doc, "document")
             )));
         }
-        Ok(Again { index, manifest, batch })
+        Ok(Again { index, manifest, batch, reference })
     }
 
     /// Reads the statistics and models that were used to compute the signatures of the batch.
@@ -116,8 +145,11 @@ impl<'a> Again<'a> {
         Ok(found)
     }
 
-    /// Returns the output of the batch that contains a document, and the document's row in that output.
+    /// Returns the output of the batch or the file of the reference that contains a document, and the document's row in it.
     pub fn place(&self, doc: u64) -> (String, u64) {
+        if let Some((file, row)) = self.reference.as_ref().and_then(|reference| reference.place(doc)) {
+            return (file.to_owned(), row);
+        }
         let at = self.manifest.batches.partition_point(|batch| batch.first_doc <= doc);
         match at.checked_sub(1).map(|at| &self.manifest.batches[at]) {
             Some(batch) => (batch.out.display().to_string(), doc - batch.first_doc),
@@ -150,4 +182,29 @@ impl<'a> Again<'a> {
         let source = indexed.map_or_else(|| shifted.source.shifted(0), |indexed| shifted.source.after(&indexed));
         work(&shifted.joined(&source, known))
     }
+}
+
+/// Builds the temporary index of the files of a reference again, with the options of the run.
+fn read_again(report: &RunReport, again: Option<ReadAgain<'_>>) -> Result<Reference> {
+    let Some(ReadAgain { options, progress, cancel }) = again else {
+        return Err(no_texts("the options of the run are unknown"));
+    };
+    let Some(reference) = &options.incremental.reference else { return Err(no_texts("it is not in the record")) };
+    let mut options = options.clone();
+    options.incremental.planned_documents = report.frozen.as_ref().map(|frozen| frozen.documents_planned);
+    let folder = ReferenceFolder::of_finished;
+    match Reference::open(&options, report.documents.rows, reference, folder, (progress, cancel)) {
+        // The rest of the message says how to pass a reference.
+        Err(Error::Usage { said, .. } | Error::Missing { said, .. }) => {
+            Err(no_texts(said.split_once("; ").map_or(&said, |(problem, _)| problem)))
+        }
+        opened => opened,
+    }
+}
+
+fn no_texts(why: &str) -> Error {
+    Error::usage(format!(
+        "the reference that the run was matched against cannot be read again, so no pair can be compared: {why}; look up matches in \
+         removed/ and pairs/, or run again with an index as `reference`"
+    ))
 }

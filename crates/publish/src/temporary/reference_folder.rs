@@ -5,7 +5,8 @@
 //! ```
 //!
 //! A resumed run builds this index again, so a folder that a killed run left behind is never used. The folder is removed by the next run
-//! that writes the same output, or by `clean`. A lock on the folder shows that a running process is using it.
+//! that writes the same output, or by `clean`. Commands that compare documents of the finished output build the index again in the system's
+//! temporary folder, or in --work DIR. A lock on the folder shows that a running process is using it.
 
 use std::path::{Path, PathBuf};
 
@@ -42,6 +43,17 @@ impl ReferenceFolder {
         let above = MadeFolders::create(parent).map_err(Error::io("create the folder", parent))?;
         let made = TemporaryFolder::create_in(parent, &prefix(&place))?;
         Ok(ReferenceFolder { made, _above: above })
+    }
+
+    /// Creates the temporary folder for a command that reads the finished output `out`. The folder is created in `work` or, if `work` is
+    /// `None`, in the system's temporary folder. Removes those that killed commands for this output left there.
+    ///
+    /// # Errors
+    /// Returns the errors of [`ReferenceFolder::create`].
+    pub fn of_finished(out: &Path, work: Option<&Path>) -> Result<ReferenceFolder> {
+        let parent = work.map_or_else(std::env::temp_dir, Path::to_path_buf);
+        let _ = clear_away(&Place::of(out)?, &parent);
+        ReferenceFolder::create(out, Some(&parent))
     }
 
     /// Returns the folder for the index.

@@ -36,7 +36,7 @@ use dupsift_engine::job::read_back::{self, Frozen};
 use dupsift_engine::options::{RemovalOptions, RunOptions};
 use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
-use dupsift_incremental::Again;
+use dupsift_incremental::{Again, ReadAgain};
 use dupsift_text::Analysis;
 use explanation::*;
 use likeness::{LCS_UNITS, LcsOf, Overlap, likeness};
@@ -73,7 +73,7 @@ fn explain_one_result(
     cancel: &AtomicBool,
 ) -> Result<Explanation> {
     check_resources(options)?;
-    let again = finished.again()?;
+    let again = finished.again(Some(ReadAgain { options, progress, cancel }))?;
     let again = again.as_ref();
     finished.read(options, progress, cancel, |session, is_stored| {
         let running = session.engine.clock.stage("find documents");

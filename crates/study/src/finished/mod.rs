@@ -22,7 +22,7 @@ use dupsift_engine::job::RunReport;
 use dupsift_engine::job::read_back::Of;
 use dupsift_engine::job::run_report::SCHEMA_VERSION;
 use dupsift_engine::options::{Kind, OPTIONS, RunOptions, Settings, options_again};
-use dupsift_incremental::{Again, place_of};
+use dupsift_incremental::{Again, ReadAgain, place_of};
 use dupsift_index::IndexReport;
 use dupsift_publish::{HELD, SUCCESS, leads_out};
 use serde_json::Value as Json;
@@ -199,13 +199,16 @@ impl Finished {
         self.report.index.as_ref().filter(|index| index.first_doc > 0)
     }
 
-    /// Opens the documents that were indexed before an incremental run; returns `None` for other runs.
+    /// Opens the documents that were indexed before an incremental run; returns `None` for other runs. The files of a reference are read
+    /// again if `again` is given.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the index does not exist.
-    pub fn again(&self) -> Result<Option<Again<'_>>> {
+    /// Returns [`Error::Usage`] if the index or the reference does not exist.
+    pub fn again(&self, again: Option<ReadAgain<'_>>) -> Result<Option<Again<'_>>> {
         match self.incremental() {
-            Some(batch) => Again::open(batch, &place_of(batch, &self.report, &self.dir)).map(Some),
+            Some(batch) => {
+                Again::open((batch, &self.report), &place_of(batch, &self.report, &self.dir), again).map(Some)
+            }
             None => Ok(None),
         }
     }

@@ -99,6 +99,8 @@ pub struct ListedRemovalRow {
     pub contained: Option<f32>,
     /// The share of the removed document's numbers that the kept document contains, if computed.
     pub numbers: Option<f32>,
+    /// The batch or the file of the reference that contains the kept document; `None` if it is in the corpus.
+    pub kept_in: Option<String>,
     /// Whether the titles refer to different things; `None` unless the most doubtful rows come first.
     pub other_title: Option<bool>,
     /// Whether another document is about as similar; `None` unless the most doubtful rows come first.

@@ -6,7 +6,7 @@ use crate::finished::tables::wrong_type;
 use dupsift_core::error::Result;
 use dupsift_input::TableReader;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
-use dupsift_tables::{LISTED_PAIR_COLUMNS, LISTED_REMOVAL_COLUMNS, listed_pairs, removals_found};
+use dupsift_tables::{LISTED_PAIR_COLUMNS, LISTED_REMOVAL_COLUMNS, kept_in, listed_pairs, removals_found};
 
 /// Holds the facts from the tables of pairs about each removed document and the document kept instead.
 struct FromPairs {
@@ -36,6 +36,7 @@ impl Lister<'_> {
                         similarity: one.similarity,
                         contained: one.contained,
                         numbers: one.numbers,
+                        kept_in: kept_in(&batch, at).map(str::to_owned),
                         other_title: known.map(|[other_title, _]| other_title),
                         others_as_near: known.map(|[_, others_as_near]| others_as_near),
                         doubt,

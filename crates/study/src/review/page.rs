@@ -15,6 +15,7 @@ use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::session::Session;
+use dupsift_incremental::ReadAgain;
 use dupsift_publish::unfinished::publish;
 use dupsift_publish::{Stage, TemporaryFolder};
 use dupsift_spill::shuffle::AtomicBits;
@@ -89,7 +90,8 @@ fn written_again(
     let running = clock.stage("report");
     let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
     // The index is opened first: without the index, the new page of an incremental run would show no document text.
-    let again = finished.again()?;
+    let again = options.as_ref().ok().map(|options| ReadAgain { options, progress, cancel });
+    let again = finished.again(again)?;
     let with_texts = options.and_then(|options| {
         finished.read(&options, progress, cancel, |session, _| {
             let Some(again) = &again else {

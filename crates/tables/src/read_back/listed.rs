@@ -5,9 +5,9 @@ use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Int32Type, Int64Type};
 use dupsift_core::row::{COPY, RelationKind};
 
-/// The columns that [`removals_found`](crate::removals_found) and [`listed_id`] read.
-pub const LISTED_REMOVAL_COLUMNS: [&str; 8] =
-    ["id", "kept_id", "similarity", "reason", "doc", "kept_doc", "contained", "numbers"];
+/// The columns that [`removals_found`](crate::removals_found), [`listed_id`] and [`kept_in`] read.
+pub const LISTED_REMOVAL_COLUMNS: [&str; 9] =
+    ["id", "kept_id", "similarity", "reason", "doc", "kept_doc", "contained", "numbers", "kept_in"];
 
 /// A row of `pairs/`, without its ids.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,6 +82,12 @@ pub fn listed_id(batch: &RecordBatch, column: &str, row: usize) -> Option<String
     })
 }
 
+/// Returns the batch or the file of the reference that contains the kept document; `None` if it is in the corpus.
+pub fn kept_in(batch: &RecordBatch, row: usize) -> Option<&str> {
+    let names = batch.words("kept_in")?;
+    names.is_valid(row).then(|| names.value(row))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +114,7 @@ mod tests {
                 kept_doc: 1,
                 contained: Some(0.75),
                 numbers: None,
+                kept_in: Some("2026-11-20"),
             };
             builder.push(&row).expect("fits");
             let batch = builder.finish().expect("a table");
@@ -121,6 +128,7 @@ mod tests {
             };
             assert_eq!(removals_found(&batch), Some(vec![listed]));
             assert_eq!(listed_id(&batch, "id", 0), Some(id.to_string()));
+            assert_eq!(kept_in(&batch, 0), Some("2026-11-20"));
             assert_eq!(listed_id(&batch, "kept_id", 0), Some(kept_id.to_string()));
             assert_eq!((listed_id(&batch, "similarity", 0), listed_id(&batch, "none", 0)), (None, None));
             assert_eq!(listed_pairs(&batch), None);

@@ -237,6 +237,7 @@ mod tests {
                 kept_doc: 1,
                 contained: None,
                 numbers: None,
+                kept_in: None,
             };
             builder.push(&row).expect("fits");
         }

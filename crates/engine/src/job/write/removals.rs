@@ -108,6 +108,7 @@ pub fn write(
                 kept_doc: session.number(kept),
                 contained: shares.map(|shares| shares.grams),
                 numbers: shares.map(|shares| shares.numbers),
+                kept_in: session.indexed.as_ref().and_then(|indexed| indexed.part_of(kept)),
             })?;
             removals.removed += 1;
             let (shape, length) = part(doc);
