@@ -279,7 +279,7 @@ impl Items {
         })
     }
 
-    /// Returns the number that identifies a token, or [`NO_TOKEN`] if the token is in no item.
+    /// Returns the number that identifies a token, or [`NO_TOKEN`](crate::vocabulary::NO_TOKEN) if the token is in no item.
     #[inline]
     pub(crate) fn number(&self, hash: u64) -> u32 {
         self.vocabulary.number(hash)

@@ -1,4 +1,4 @@
-//! Generates shell completions. Commands and flags come from clap, and the values in lists come from `known.rs`.
+//! Generates shell completions. Commands and flags come from clap, and the values in lists come from `typed/known.rs`.
 //!
 //! bash splits words at `:` and `=`, so its script contains a custom function for `--algorithms`: `exact,minhash:bands=20,r` is completed
 //! to `exact,minhash:bands=20,rows=`. Other shells complete names and `NAME:parameter=` only at the beginning of the list.
