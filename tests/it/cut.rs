@@ -325,6 +325,28 @@ fn a_hot_line_costs_a_row_a_document() {
     }
 }
 
+/// Checks that a long passage has a row for many consecutive runs, in documents that have it once and in one that has parts of it.
+#[test]
+fn a_long_passage_has_no_row_for_each_character() {
+    let folder = tempfile::tempdir().unwrap();
+    let (count, long) = (400, own(0, 2000));
+    let text = |number: usize| format!("{} {long} {}", own(number, 600), own(count + number, 600));
+    let parts = format!("{} {} {}", own(7 * count, 900), &long[..700], &long[900..]);
+    let docs = numbered((1..count).map(text).chain([parts]));
+    write_docs(&folder.path().join("a.parquet"), &docs, 90);
+    let done = cut(folder.path(), "runs:200", &["--min-chars-left", "0", "--no-report"]);
+    let record = record(&done.out());
+    assert_eq!(record["cut"]["passages"], count);
+    let stages = record["stages"].as_array().unwrap();
+    let rows: Vec<u64> = stages
+        .iter()
+        .filter(|stage| stage["stage"] == "find repeats")
+        .map(|stage| stage["rows_in"].as_u64().unwrap())
+        .collect();
+    assert!(rows.len() > 1 && rows.iter().all(|&rows| rows <= count as u64 * 300), "{rows:?}");
+    assert_eq!(first_copies_are_written(&done, &docs, |text| text.chars().take(200).collect()), count);
+}
+
 /// Compares the result with a script that cuts the samples according to the definition.
 #[test]
 fn passages_of_the_samples_are_those_of_the_definition() {

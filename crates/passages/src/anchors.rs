@@ -3,9 +3,12 @@
 //! Source: Schleimer, Wilkerson, Aiken 2003, Winnowing. From each window of w consecutive k-byte hashes, the smallest hash is chosen, or
 //! the rightmost one if several hashes are equally small. A window covers w + k - 1 bytes, which is never more than the number of
 //! characters in a run, so each run contains a window. The windows inside a run depend only on the run, so the same anchors are chosen in
-//! identical runs.
+//! identical runs. Consecutive runs whose first windows chose the same anchor form a block, so identical runs are in blocks with the same
+//! anchor.
 
 use std::ops::Range;
+
+use crate::fold::{Folded, chars};
 
 /// The maximum number of bytes hashed per anchor.
 const MOST_BYTES: usize = 24;
@@ -45,6 +48,19 @@ impl Anchor {
         let (first, last) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
         Anchor { hash: u64::from_le_bytes(hash), place: first, first, last }
     }
+}
+
+/// Describes consecutive runs whose first windows chose the same anchor, and which are consecutive in the original text, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The hash of the anchor.
+    pub anchor: u64,
+    /// The position of the first run's first byte in the folded text.
+    pub start: usize,
+    /// The number of runs. Each run begins one character after the previous run.
+    pub runs: u32,
+    /// The position after the last run's last byte in the folded text.
+    pub end: usize,
 }
 
 /// Chooses anchors for runs of a given length.
@@ -168,6 +184,42 @@ impl Winnow {
         }
         stretches
     }
+
+    /// Calls `each` with the blocks of a stretch, in order. Every run in the stretch is in exactly one block.
+    ///
+    /// # Errors
+    /// Returns any error from `each`.
+    pub fn blocks<E>(
+        &self,
+        folded: &Folded,
+        anchors: &[Anchor],
+        stretch: Range<usize>,
+        mut each: impl FnMut(Block) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let text = &folded.text[..stretch.end];
+        let last = text[stretch.start..].char_indices().rev().nth(self.length - 1);
+        let Some(last) = last.map(|(at, _)| stretch.start + at) else { return Ok(()) };
+        // Returns the position this many characters ahead.
+        let ahead =
+            |from: usize, count: usize| text[from..].char_indices().nth(count).map_or(text.len(), |at| from + at.0);
+        let (mut start, mut end) = (stretch.start, ahead(stretch.start, self.length));
+        let begin = anchors.partition_point(|anchor| (anchor.last as usize) < start);
+        for anchor in &anchors[begin..] {
+            if start > last {
+                break;
+            }
+            let next = last.min(anchor.last as usize) + 1;
+            let next = (next..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len());
+            for part in folded.unshifted(start..next) {
+                let runs = chars(&text[part.clone()]);
+                end = ahead(end, runs - 1);
+                each(Block { anchor: anchor.hash, start: part.start, runs: runs as u32, end })?;
+                end = ahead(end, 1);
+            }
+            start = next;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -237,6 +289,31 @@ mod tests {
                 known.dedup();
                 proptest::prop_assert_eq!(known.len(), all);
             }
+        }
+
+        /// Checks that each run is in one block, and that identical runs are in blocks with the same anchor.
+        #[test]
+        fn blocks_have_all_runs(text in "[ab中é \n]{0,120}", window in 1..30usize) {
+            let winnow = Winnow::new(20, window);
+            let folded = Folded::new(&text);
+            let anchors = anchors(winnow, &folded.text);
+            let (mut found, mut known) = (Vec::new(), std::collections::HashMap::new());
+            for stretch in winnow.stretches(&folded.text, &anchors, |_| true) {
+                let done = winnow.blocks(&folded, &anchors, stretch, |block| {
+                    let text = &folded.text[block.start..block.end];
+                    assert_eq!(chars(text), block.runs as usize + 19);
+                    for (at, _) in text.char_indices().take(block.runs as usize) {
+                        let run: String = text[at..].chars().take(20).collect();
+                        assert_eq!(*known.entry(run).or_insert(block.anchor), block.anchor);
+                        found.push(block.start + at);
+                    }
+                    Ok::<_, ()>(())
+                });
+                done.expect("no error");
+            }
+            let starts = folded.text.char_indices().map(|(at, _)| at);
+            let expected: Vec<usize> = starts.filter(|&at| chars(&folded.text[at..]) >= 20).collect();
+            proptest::prop_assert_eq!(found, expected);
         }
     }
 

@@ -1,5 +1,7 @@
 //! Folds each run of white space in a text to one space, and maps bytes of the folded text to the original text.
 
+use std::ops::Range;
+
 /// Holds a folded text. All lengths and positions of runs refer to the folded text.
 #[derive(Debug, Default)]
 pub struct Folded {
@@ -97,6 +99,15 @@ impl Folded {
         }
     }
 
+    /// Splits a range of the folded text into parts in each of which consecutive characters are also consecutive in the original text.
+    pub(crate) fn unshifted(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
+        let begin = self.shifts.partition_point(|shift| shift.folded <= range.start);
+        let within = self.shifts[begin..].iter().map(|shift| shift.folded).take_while(move |&at| at < range.end);
+        let mut from = range.start;
+        let parts = within.chain([range.end]).map(move |to| std::mem::replace(&mut from, to)..to);
+        parts.filter(|part| !part.is_empty())
+    }
+
     /// Limits a position to the next shift, because positions beyond that shift are within white space.
     fn before(&self, folded: usize, next: usize) -> usize {
         self.shifts.get(next).map_or(folded, |shift| folded.min(shift.folded))
@@ -171,6 +182,16 @@ mod tests {
             }
             proptest::prop_assert_eq!(folded.original(folded.text.len()), text.len());
             proptest::prop_assert_eq!(chars(&text), text.chars().count());
+            let mut end = 0;
+            for part in folded.unshifted(0..folded.text.len()) {
+                proptest::prop_assert_eq!(part.start, end);
+                end = part.end;
+                for (ahead, (at, _)) in folded.text[part.clone()].char_indices().enumerate() {
+                    let original = chars(&text[..folded.original(part.start + at)]);
+                    proptest::prop_assert_eq!(original, chars(&text[..folded.original(part.start)]) + ahead);
+                }
+            }
+            proptest::prop_assert_eq!(end, folded.text.len());
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! text --units--> lines, paragraphs, N sentences --form--> hash
-//!      --Folded--> single spaces --Winnow--> anchors --runs--> hash of each run of L characters
+//!      --Folded--> single spaces --Winnow--> anchors, blocks of runs of L characters
+//! blocks of all texts with the same anchor --runs--> hash of each run --shared--> runs that occur together
 //! hashes of all texts, sorted --Rule--> repeats --passages--> passages to cut --cut_out--> text
 //! ```
 //!
@@ -19,13 +20,15 @@ mod oracle;
 mod passages;
 mod repeat;
 mod run;
+mod shared;
 mod unit;
 
-pub use anchors::{Anchor, Winnow};
+pub use anchors::{Anchor, Block, Winnow};
 pub use cut::{Cut, CutAt};
 pub use edit::cut_out;
 pub use fold::Folded;
 pub use passages::{Passage, Template, cut_positions, passages, templates};
 pub use repeat::{Occurrences, Repeat, Rule};
 pub use run::{Run, runs};
+pub use shared::{Runs, shared};
 pub use unit::{Scratch, Unit, hashes, units};

@@ -1,6 +1,6 @@
 //! Computes passages directly from their definition, and compares them with the result of the fast method.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use dupsift_text::normal::Letters;
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 use crate::border::is_border;
 use crate::{
-    Cut, CutAt, Folded, Occurrences, Passage, Repeat, Rule, Scratch, Winnow, cut_out, cut_positions, hashes, passages,
-    runs, templates, units,
+    Block, Cut, CutAt, Folded, Occurrences, Passage, Repeat, Rule, Runs, Scratch, Winnow, cut_out, cut_positions,
+    hashes, passages, runs, shared, templates, units,
 };
 
 const LEAST: u32 = 3;
@@ -21,8 +21,7 @@ fn fast(texts: &[String], rule: Rule, cut_at: CutAt, window: usize) -> Vec<Vec<P
 
 /// Like [`fast`]. Also returns whether all repeats are decided, so that the run reports none as kept.
 fn decided(texts: &[String], rule: Rule, cut_at: CutAt, window: usize) -> (Vec<Vec<Passage>>, bool) {
-    // Each row holds a hash, a document, a position, and a character position in the text.
-    let mut rows: Vec<(u128, u64, u32, u32)> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     match rule.cut {
         Cut::Runs(length) => {
             let winnow = Winnow::new(length, window);
@@ -32,33 +31,56 @@ fn decided(texts: &[String], rule: Rule, cut_at: CutAt, window: usize) -> (Vec<V
                 winnow.anchors(&text.text, &mut ring, &mut anchors);
                 anchors.iter().for_each(|anchor| *counts.entry(anchor.hash).or_insert(0) += 1);
             }
+            // The blocks with the same anchor: the document and the block.
+            let mut by_anchor: BTreeMap<u64, Vec<(usize, Block)>> = BTreeMap::new();
             for (doc, text) in folded.iter().enumerate() {
                 winnow.anchors(&text.text, &mut ring, &mut anchors);
                 for stretch in winnow.stretches(&text.text, &anchors, |hash| counts[&hash] > 1) {
-                    let before = text.text[..stretch.start].chars().count() as u32;
-                    let done = runs(&text.text, stretch, length, |run| {
-                        let original = texts[doc][..text.original(run.start)].chars().count() as u32;
-                        Ok::<_, ()>(rows.push((run.hash, doc as u64, before + run.number, original)))
+                    let done = winnow.blocks(text, &anchors, stretch, |block| {
+                        by_anchor.entry(block.anchor).or_default().push((doc, block));
+                        Ok::<_, ()>(())
                     });
                     done.expect("no error");
                 }
+            }
+            for blocks in by_anchor.values() {
+                let (mut hashes, mut of_blocks) = (Vec::new(), Vec::new());
+                for (doc, block) in blocks {
+                    let from = hashes.len();
+                    let done = runs(&folded[*doc].text, block.start..block.end, length, |run| {
+                        Ok::<_, ()>(hashes.push(run.hash))
+                    });
+                    done.expect("no error");
+                    assert_eq!(hashes.len() - from, block.runs as usize);
+                    of_blocks.push(Runs { hashes: from..hashes.len(), copies: 1 });
+                }
+                let done = shared(&hashes, &of_blocks, |number, share| {
+                    let ((doc, block), ahead) = (blocks[number], (share.start - of_blocks[number].hashes.start) as u32);
+                    let position = folded[doc].text[..block.start].chars().count() as u32 + ahead;
+                    let start = texts[doc][..folded[doc].original(block.start)].chars().count() as u32 + ahead;
+                    let row =
+                        Row { hash: hashes[share.start], doc: doc as u64, position, start, runs: share.len() as u32 };
+                    Ok::<_, ()>(rows.push(row))
+                });
+                done.expect("no error");
             }
         }
         cut => {
             for (doc, text) in texts.iter().enumerate() {
                 hashes(text, cut, Letters::default(), LEAST, &mut Scratch::default(), &mut |number, start, hash| {
-                    rows.push((hash, doc as u64, number, text[..start].chars().count() as u32));
+                    let start = text[..start].chars().count() as u32;
+                    rows.push(Row { hash, doc: doc as u64, position: number, start, runs: 1 });
                 });
             }
         }
     }
     rows.sort_unstable();
-    let groups: Vec<_> = rows.chunk_by(|a, b| a.0 == b.0).collect();
+    let groups: Vec<_> = rows.chunk_by(|a, b| a.hash == b.hash).collect();
     // The positions that are cut from each text.
     let covered = |repeats: &[Vec<Repeat>]| -> Vec<Vec<Range<u64>>> {
         texts.iter().zip(repeats).map(|(text, repeats)| cut_positions(text, rule.cut, cut_at, repeats)).collect()
     };
-    let mut repeats = repeats_of(&groups, rule, texts.len(), &|_, _| true);
+    let mut repeats = repeats_of(&groups, rule, texts.len(), &|_, _| (true, u32::MAX));
     let mut is_exact = !rule.overlaps() || rule.cuts_first;
     if !is_exact {
         for _ in 0..ROUNDS {
@@ -66,7 +88,8 @@ fn decided(texts: &[String], rule: Rule, cut_at: CutAt, window: usize) -> (Vec<V
             let length = u64::from(rule.cut.length());
             let is_whole = |doc: u64, position: u32| {
                 let (start, end) = (u64::from(position), u64::from(position) + length);
-                covered[doc as usize].iter().all(|range| range.end <= start || range.start >= end)
+                // The answer is asked for again at the next run.
+                (covered[doc as usize].iter().all(|range| range.end <= start || range.start >= end), position + 1)
             };
             let next = repeats_of(&groups, rule, texts.len(), &is_whole);
             is_exact = next == repeats;
@@ -83,24 +106,46 @@ fn decided(texts: &[String], rule: Rule, cut_at: CutAt, window: usize) -> (Vec<V
 /// The number of rounds, as in the engine.
 const ROUNDS: usize = 9;
 
-/// Returns the repeats of each text. `is_whole` returns whether an occurrence may be a first copy.
+/// Describes one occurrence of a unit or of runs that occur together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Row {
+    hash: u128,
+    doc: u64,
+    position: u32,
+    /// The position of the first character in the text, in characters.
+    start: u32,
+    runs: u32,
+}
+
+/// Returns the repeats of each text. `is_whole` returns whether a run at a position may be a first copy, and the next position at which this
+/// may be different.
 fn repeats_of(
-    groups: &[&[(u128, u64, u32, u32)]],
+    groups: &[&[Row]],
     rule: Rule,
     texts: usize,
-    is_whole: &dyn Fn(u64, u32) -> bool,
+    is_whole: &dyn Fn(u64, u32) -> (bool, u32),
 ) -> Vec<Vec<Repeat>> {
     let mut found = vec![Vec::new(); texts];
     for group in groups {
-        let each = |number: usize, first: usize| {
-            let ((_, doc, position, _), (_, first_doc, _, first_start)) = (group[number], group[first]);
-            let copies = group.len() as u32;
-            found[doc as usize].push(Repeat { position, count: 1, first_doc, first_start, copies });
+        let each = |number: usize, first: usize, runs: Range<u32>| {
+            let (one, first, count) = (&group[number], &group[first], runs.len() as u32);
+            let (first_doc, first_start) = (first.doc, first.start + runs.start);
+            let position = one.position + runs.start;
+            found[one.doc as usize].push(Repeat {
+                position,
+                count,
+                first_doc,
+                first_start,
+                copies: group.len() as u32,
+            });
             Ok::<_, ()>(())
         };
-        let at = |number: usize| (group[number].1, group[number].2);
-        let is_whole = |number: usize| is_whole(group[number].1, group[number].2);
-        let all = Occurrences { count: group.len(), at: &at, is_whole: &is_whole, compares: None };
+        let at = |number: usize| (group[number].doc, group[number].position);
+        let is_whole = |number: usize, run: u32| {
+            let (whole, until) = is_whole(group[number].doc, group[number].position + run);
+            (whole, until - group[number].position)
+        };
+        let all = Occurrences { count: group.len(), runs: group[0].runs, at: &at, is_whole: &is_whole, compares: None };
         rule.repeats(&all, each).expect("no error");
     }
     for repeats in &mut found {

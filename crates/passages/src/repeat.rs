@@ -1,5 +1,8 @@
 //! Decides which occurrences of a unit or run are repeats.
 
+use std::cell::Cell;
+use std::ops::Range;
+
 use crate::cut::Cut;
 
 /// Holds the rule that determines which occurrences in a corpus are cut.
@@ -13,14 +16,18 @@ pub struct Rule {
     pub cuts_first: bool,
 }
 
-/// Describes the occurrences of one unit or run, in order of preference.
+/// Describes the occurrences of one unit, or of consecutive runs that always occur together, in order of preference.
 pub struct Occurrences<'o> {
     /// The number of occurrences.
     pub count: usize,
-    /// Returns the rank of an occurrence's document in the order of preference, and the occurrence's position in that document.
+    /// The number of consecutive runs; 1 for a unit.
+    pub runs: u32,
+    /// Returns the rank of an occurrence's document in the order of preference, and the position of the occurrence's unit or first run in
+    /// that document.
     pub at: &'o dyn Fn(usize) -> (u64, u32),
-    /// Returns whether no part of an occurrence is cut as part of another passage, according to what is known so far.
-    pub is_whole: &'o dyn Fn(usize) -> bool,
+    /// Returns whether no part of a run, given by the number of its occurrence and its number in the occurrence, is cut as part of another
+    /// passage, according to what is known so far. Also returns the number of the first run for which the answer may be different.
+    pub is_whole: &'o dyn Fn(usize, u32) -> (bool, u32),
     /// Returns whether two documents, given by their ranks, are compared with each other; `None` if all documents are.
     pub compares: Option<&'o dyn Fn(u64, u64) -> bool>,
 }
@@ -35,30 +42,48 @@ impl Rule {
         }
     }
 
-    /// Calls `each` with the index of each occurrence to cut, and with the index of the first copy for which it is cut.
+    /// Calls `each` with the index of each occurrence to cut, with the index of the first copy for which it is cut, and with the numbers of
+    /// the runs for which this is so.
     ///
     /// # Errors
     /// Returns any error from `each`.
     pub fn repeats<E>(
         &self,
         all: &Occurrences<'_>,
-        mut each: impl FnMut(usize, usize) -> Result<(), E>,
+        mut each: impl FnMut(usize, usize, Range<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
         if (all.count as u64) < self.copies.max(2) {
             return Ok(());
         }
-        if !self.cuts_first {
-            return self.after_first(all, each);
+        let mut from = 0;
+        while from < all.runs {
+            // The runs up to `end` have the same result, because it depends only on the answers of `is_whole`.
+            let end = Cell::new(all.runs);
+            let is_whole = |number: usize| {
+                let (is_whole, until) = (all.is_whole)(number, from);
+                end.set(end.get().min(until.max(from + 1)));
+                is_whole
+            };
+            let mut is_repeated = false;
+            if self.cuts_first || all.runs > from + 1 {
+                self.after_first(all, &is_whole, |_, _| Ok::<_, E>(is_repeated = true))?;
+            }
+            let runs = from..end.get();
+            if !self.cuts_first {
+                self.after_first(all, &is_whole, |number, first| each(number, first, runs.clone()))?;
+            } else if is_repeated {
+                (0..all.count).try_for_each(|number| each(number, 0, runs.clone()))?;
+            }
+            from = runs.end;
         }
-        let mut is_repeated = false;
-        self.after_first(all, |_, _| Ok::<_, E>(is_repeated = true))?;
-        if is_repeated { (0..all.count).try_for_each(|number| each(number, 0)) } else { Ok(()) }
+        Ok(())
     }
 
     /// Calls `each` with the index of each occurrence that repeats an earlier one, and with the index of that earlier occurrence.
     fn after_first<E>(
         &self,
         all: &Occurrences<'_>,
+        is_whole: &dyn Fn(usize) -> bool,
         mut each: impl FnMut(usize, usize) -> Result<(), E>,
     ) -> Result<(), E> {
         // Within one document, repeated lines and paragraphs are kept. Repeated sentences and runs are cut if they do not overlap the first
@@ -85,10 +110,10 @@ impl Rule {
             // Units that do not overlap are whole unless they are cut themselves.
             let may_be_first = original.is_none() || self.overlaps();
             if first.is_none() {
-                first = (may_be_first && (all.is_whole)(number)).then_some(number);
+                first = (may_be_first && is_whole(number)).then_some(number);
             } else if second.is_none() && all.compares.is_some() {
                 let is_second = may_be_first && first.is_some_and(|first| compares((all.at)(first).0, doc));
-                second = (is_second && (all.is_whole)(number)).then_some(number);
+                second = (is_second && is_whole(number)).then_some(number);
             }
         }
         Ok(())
@@ -138,8 +163,9 @@ mod tests {
         compares: Option<&dyn Fn(u64, u64) -> bool>,
     ) -> Vec<(usize, usize)> {
         let mut out = Vec::new();
-        let all = Occurrences { count: at.len(), at: &|number| at[number], is_whole, compares };
-        let done = rule.repeats(&all, |repeat, first| Ok::<_, ()>(out.push((repeat, first))));
+        let is_whole = |number, _| (is_whole(number), 1);
+        let all = Occurrences { count: at.len(), runs: 1, at: &|number| at[number], is_whole: &is_whole, compares };
+        let done = rule.repeats(&all, |repeat, first, _| Ok::<_, ()>(out.push((repeat, first))));
         done.expect("no error");
         out
     }
@@ -187,6 +213,26 @@ mod tests {
         let first = Rule { cuts_first: true, ..rule(Cut::Lines) };
         assert!(of(first, &at[..2], &|_| true, Some(&compares)).is_empty());
         assert_eq!(of(first, &at, &|_| true, Some(&compares)).len(), 5);
+    }
+
+    #[test]
+    fn runs_with_the_same_first_copy_are_repeats_together() {
+        let at = [(3, 7), (5, 0), (6, 1)];
+        let of = |cuts_first: bool, is_whole: &dyn Fn(usize, u32) -> (bool, u32)| {
+            let rule = Rule { cut: Cut::Runs(20), copies: 2, cuts_first };
+            let all = Occurrences { count: 3, runs: 10, at: &|number| at[number], is_whole, compares: None };
+            let mut out = Vec::new();
+            let done = rule.repeats(&all, |repeat, first, runs| Ok::<_, ()>(out.push((repeat, first, runs))));
+            done.expect("no error");
+            out
+        };
+        assert_eq!(of(false, &|_, _| (true, u32::MAX)), [(1, 0, 0..10), (2, 0, 0..10)]);
+        assert_eq!(of(true, &|_, _| (true, u32::MAX)), [(0, 0, 0..10), (1, 0, 0..10), (2, 0, 0..10)]);
+        // From the fourth run on, the first occurrence is cut.
+        let third =
+            |number: usize, run: u32| if number > 0 { (true, 10) } else { (run < 3, if run < 3 { 3 } else { 10 }) };
+        assert_eq!(of(false, &third), [(1, 0, 0..3), (2, 0, 0..3), (2, 1, 3..10)]);
+        assert!(of(false, &|_, run| (false, run + 4)).is_empty());
     }
 
     #[test]

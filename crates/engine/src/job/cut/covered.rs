@@ -23,14 +23,19 @@ pub(crate) struct Covered {
 const RANGE: usize = 8;
 
 impl Covered {
-    /// Returns whether no part of a unit or run is cut from a document.
-    pub(crate) fn is_whole(&self, doc: u64, position: u32, length: u32) -> bool {
-        let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return true };
+    /// Returns whether no part of a unit or run is cut from a document, and the next position for which the answer may be different.
+    pub(crate) fn is_whole(&self, doc: u64, position: u32, length: u32) -> (bool, u32) {
+        let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return (true, u32::MAX) };
         let count = number(self.heap.get(begin, 4)) as usize;
         let ranges = self.heap.get(begin + 4, count * RANGE).as_chunks::<RANGE>().0;
         // The first range that ends after the position.
         let next = ranges.partition_point(|range| number(&range[4..]) <= u64::from(position));
-        ranges.get(next).is_none_or(|range| number(&range[..4]) >= u64::from(position) + u64::from(length))
+        let Some(range) = ranges.get(next) else { return (true, u32::MAX) };
+        let [start, end] = [&range[..4], &range[4..]].map(|bytes| number(bytes) as u32);
+        match start.checked_sub(length) {
+            Some(last) if position <= last => (true, last + 1),
+            _ => (false, end),
+        }
     }
 
     /// Returns the positions that are cut if these repeats are. Only the ends of runs depend on the text.

@@ -3,8 +3,9 @@
 //! ```text
 //! order     Puts the kept documents into the order of --keep.
 //! recurring Finds which anchors occur more than once, for runs (one pass over the kept documents).
-//! rows      Writes a row for each unit or run that may recur: hash, place in the order, position (one pass over the kept documents; for
-//!           runs, only over those with recurring anchors).
+//! rows      Writes a row for each unit: hash, place in the order, position (one pass over the kept documents).
+//! blocks    Writes such a row for each sequence of runs that always occur together (for runs; one pass over the kept documents with
+//!           recurring anchors).
 //! repeats   Sorts the rows by hash; rows equal to an earlier one become repeats, sorted by document.
 //! covered   Finds first copies that are cut as part of other passages, and repeats the previous step without them, until all first copies
 //!           are kept (for runs, one pass over the documents with repeats each time).
@@ -16,6 +17,7 @@
 //! pairs. The result is the edits of texts (`job/text_edits.rs`), which the guard, the tables and the corpus
 //! writer use, and the removals of the documents in which too little text remains.
 
+mod blocks;
 mod costliest;
 mod covered;
 mod emptied;
@@ -36,6 +38,7 @@ use crate::job::saved::SavedState;
 use crate::options::RunOptions;
 use crate::reading::ids::Ids;
 use crate::session::Session;
+use blocks::Blocks;
 use covered::Covered;
 use dupsift_algorithms::steps::passes::{Pass, Size};
 use dupsift_core::error::Result;
@@ -62,8 +65,15 @@ pub fn passes(options: &RunOptions, size: Size) -> Vec<Pass> {
     let passages = match cut {
         Cut::Runs(length) => Pass {
             writes: rows + recurring::expected_bytes(length, size.text_bytes),
-            stages: vec!["order kept documents", "read anchors", "read runs", "find repeats", "read first copies"],
-            count: 4,
+            stages: vec![
+                "order kept documents",
+                "read anchors",
+                "read runs",
+                "compare runs",
+                "find repeats",
+                "read first copies",
+            ],
+            count: 5,
             ..passages
         },
         _ => passages,
@@ -129,7 +139,7 @@ const ROUNDS: usize = 9;
 /// that would be found by processing one document after the other. Otherwise, the lower bound of the last round is used.
 fn repeats(session: &Session<'_>, order: &Order, rule: Rule, text_bytes: u64) -> Result<repeats::Repeats> {
     let (rows, without_blank_lines) = match recurring::find(session, order, rule.cut, text_bytes)? {
-        Some(anchors) => (rows::of_runs(session, order, &anchors, text_bytes)?, 0),
+        Some(anchors) => (Blocks::read(session, order, anchors, text_bytes)?.compare(session)?, 0),
         None => rows::of_units(session, order, rule.cut, text_bytes)?,
     };
     let (mut found, mut count) = find_repeats(session, order, rule, &rows, None)?;
