@@ -118,8 +118,8 @@ fn a_reference_is_read_again() {
         Ran::of(command.output().unwrap())
     };
     for &row in [leaks[0], leaks[leaks.len() - 1]].iter() {
-        let (id, kept_id) = (&removed.texts("id")[row], &removed.texts("kept_id")[row]);
-        let said = typed("explain", &[id]).ends_with(0).stdout;
+        let (doc, kept_id) = (removed.numbers("doc")[row].to_string(), &removed.texts("kept_id")[row]);
+        let said = typed("explain", &["--docs", &doc]).ends_with(0).stdout;
         assert!(said.contains("a was removed in favor of b"), "{said}");
         let place = said.lines().find(|line| line.starts_with("b: ")).unwrap();
         assert!(place.contains(kept_id.as_str()) && place.contains("docs.parquet row "), "{place}");
