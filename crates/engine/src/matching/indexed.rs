@@ -54,7 +54,7 @@ impl Indexed {
     }
 
     /// Returns the name of the part of the index that contains a document; `None` for a document of the corpus.
-    pub fn part_of(&self, doc: u64) -> Option<&str> {
+    pub(crate) fn part_of(&self, doc: u64) -> Option<&str> {
         if doc >= self.base {
             return None;
         }
