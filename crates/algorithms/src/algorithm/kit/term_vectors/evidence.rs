@@ -85,7 +85,20 @@ impl Weighing<'_> {
         let header = out.len();
         out.extend([f64::sqrt(text).to_bits(), factors[0].to_bits(), factors[1].to_bits(), 0]);
         let (mut packer, mut next, mut distinct) = (Packer { word: 0, bits: 0, out }, 0, 0);
-        let mut pack = |number: u64, count: u64, head: u64| {
+        let (mut body, mut heads) = (body.into_iter(), heads.into_iter());
+        let [mut of_body, mut of_heads] = [&mut body, &mut heads].map(|numbers| numbers.next().unwrap_or(END));
+        loop {
+            let number = of_body.0.min(of_heads.0);
+            if number == END.0 {
+                break;
+            }
+            let (mut count, mut head) = (0, 0);
+            if of_body.0 == number {
+                (count, of_body) = (of_body.1, body.next().unwrap_or(END));
+            }
+            if of_heads.0 == number {
+                (head, of_heads) = (of_heads.1, heads.next().unwrap_or(END));
+            }
             let gap = (number - next) << 1;
             if (count, head) == (1, 0) {
                 packer.number(gap);
@@ -97,21 +110,6 @@ impl Weighing<'_> {
                 }
             }
             (next, distinct) = (number + 1, distinct + 1);
-        };
-        let mut heads = heads.into_iter();
-        let mut head = heads.next().unwrap_or(END);
-        for (number, count) in body.into_iter().chain([END]) {
-            while head.0 < number {
-                pack(head.0, 0, head.1);
-                head = heads.next().unwrap_or(END);
-            }
-            if number < END.0 {
-                let both = head.0 == number;
-                pack(number, count, if both { head.1 } else { 0 });
-                if both {
-                    head = heads.next().unwrap_or(END);
-                }
-            }
         }
         packer.end();
         out[header + HEADER - 1] = distinct;
