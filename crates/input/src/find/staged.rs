@@ -201,7 +201,7 @@ impl Objects {
         let (started, failed) = (Instant::now(), RefCell::new(BTreeMap::new()));
         for (at, (_, store)) in stores.iter().enumerate() {
             let of_store: Vec<&Chosen> = wanted.iter().filter(|chosen| chosen.store == at).copied().collect();
-            fetch(&**store, &of_store, folder, (arrived, &failed))?;
+            fetch(&**store, &of_store, folder, arrived, &failed)?;
         }
         let mut all = Traffic::default();
         for (_, store) in &stores {
@@ -259,7 +259,8 @@ fn fetch(
     store: &dyn Store,
     wanted: &[&Chosen],
     folder: &Path,
-    (arrived, failed): (&dyn Fn(u64), &RefCell<BTreeMap<String, String>>),
+    arrived: &dyn Fn(u64),
+    failed: &RefCell<BTreeMap<String, String>>,
 ) -> Result<()> {
     let objects: Vec<Object> = wanted.iter().map(|chosen| chosen.object.clone()).collect();
     let half = |at: usize| folder.join(name(wanted[at]) + ".half");
