@@ -94,7 +94,7 @@ pub fn compare(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tel
         };
         study::check_compare(&options)?;
         job::check(&options.run)?;
-        let inputs = reading::look_and_write(&options.run, cancel, Writes::Texts)?;
+        let inputs = reading::look_and_write(&options.run, progress, cancel, Writes::Texts)?;
         let compared = study::compare(&options, inputs, progress, cancel, &report::page)?;
         Ok(job::stands_in(&compared, &options.run.output.folder))
     })

@@ -324,6 +324,7 @@ fn identity(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::absolute;
 
     fn tree(names: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("a folder");
