@@ -127,7 +127,7 @@ pub struct AlgorithmsArguments {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("list"))]
 pub struct ShowArguments {
-    /// Output folder of dupsift run, compare or apply
+    /// Output folder of dupsift run, compare or apply; lists need one of dupsift run
     #[arg(value_name = "OUT")]
     pub dir: PathBuf,
     /// Print the full summary
