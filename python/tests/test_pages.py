@@ -58,7 +58,16 @@ def write(folder: Path) -> dict[str, Any]:
     ds.run("data-samples/docs", out="out/docs", corpus="keep", no_progress=True)
     ds.run("data-samples/docs", out="out/lines", corpus="keep", cut="lines", no_progress=True)
     ds.contaminated("data-samples/docs", against="data-samples/exam.jsonl", out="found", no_progress=True)
-    return {"frame": frame, "hf_dataset": datasets.Dataset.from_list(frame.to_dicts()), "a": TEXT, "b": TEXT, "batch": [TEXT, TEXT]}
+    sets = {"train": pl.DataFrame(rows), "test": pl.DataFrame(rows[17:18])}
+    return {**sets, "frame": frame, "hf_dataset": datasets.Dataset.from_list(frame.to_dicts()), "a": TEXT, "b": TEXT, "batch": [TEXT, TEXT]}
+
+
+def judge(labels: Path) -> None:
+    """Judges the removals that a page has drawn, as its reader would."""
+    import polars as pl
+
+    if labels.exists():
+        pl.read_csv(labels).with_columns(label=pl.lit("y")).write_csv(labels)
 
 
 class Pages(Case):
@@ -79,6 +88,7 @@ class Pages(Case):
             for number, text in enumerate(texts):
                 with self.subTest(page, block=number), contextlib.redirect_stdout(said):
                     exec(compile(text, f"{page}, block {number}", "exec"), names)
+                judge(folder / "labels.csv")
             if page == "README.md":
                 # The comment after the line contains the output of the line.
                 self.assertEqual(said.getvalue().split()[0], "1631")
