@@ -129,7 +129,9 @@ fn a_reference_is_read_again() {
     let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
     let named = shown["rows"].as_array().unwrap().iter().filter(|row| row["kept_in"] == "docs.parquet").count();
     assert_eq!(named, leaks.len());
-    assert!(typed("show", &["--removed"]).ends_with(0).stdout.lines().next().unwrap().ends_with("kept in"));
+    // A table that is too wide has a line for each column of a row.
+    let shown = typed("show", &["--removed"]).ends_with(0).stdout;
+    assert!(shown.lines().any(|line| line.ends_with("kept in") || line.starts_with("kept in  ")), "{shown}");
     typed("report", &[]).ends_with(0);
     assert_eq!(std::fs::read_dir(&work).unwrap().count(), 0);
     // Files that differ are not compared, and neither are files that are missing.
