@@ -128,7 +128,7 @@ fn a_mostly_broken_corpus_is_held_back_by_its_share() {
     place.broken(99, 50);
     place.held(&[]);
     // `--accept` publishes the result of the same files and reports the guard. That of other files would replace it unseen.
-    place.broken(99, 51);
+    place.broken(120, 60);
     let held = tree(&place.at("out.held"));
     place.run(&["--accept"]).ends_with(2).says(&["out.held is the result of other files", "a.jsonl", "dupsift reject"]);
     assert!(held == tree(&place.at("out.held")));
