@@ -13,8 +13,7 @@ use dupsift_engine::options::{AddedColumns, CorpusFiles, Spelling, Verb, resolve
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::{self, Writes};
 use dupsift_study::{
-    self as study, ApplyOptions, Choice, CompareOptions, Entries, Finished, Judge, ListOptions, Listed, SampleOptions,
-    Survivors,
+    self as study, ApplyOptions, Choice, CompareOptions, Finished, ListOptions, Listed, SampleOptions, Survivors,
 };
 use pyo3::prelude::*;
 
@@ -77,21 +76,7 @@ pub fn estimate(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Te
 pub fn compare(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller) -> PyResult<PathBuf> {
     call(py, told, move |cancel, progress| {
         let settings = settings(Verb::Compare, options)?;
-        let number = |name: &str| settings.number(name).unwrap_or_default();
-        let compared = match settings.text("preset") {
-            Some(name) => Entries::of_preset(name)?,
-            None => Entries::parse(settings.text("algorithms").unwrap_or_default())?,
-        };
-        let mut run = resolve(inputs, &settings)?;
-        run.removal.removes = false;
-        let options = CompareOptions {
-            run,
-            entries: compared.entries,
-            judge: Judge::parse(settings.text("judge").unwrap_or_default())?,
-            judge_sample: number("judge-sample"),
-            oracle_sample: number("oracle-sample"),
-            seed: number("seed"),
-        };
+        let options = CompareOptions::resolve(inputs, &settings)?;
         study::check_compare(&options)?;
         job::check(&options.run)?;
         let inputs = reading::look_and_write(&options.run, progress, cancel, Writes::Texts)?;

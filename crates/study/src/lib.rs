@@ -50,7 +50,3 @@ pub use review::{
 };
 pub use sample::*;
 pub use whole_corpus::WholeCorpus;
-
-/// The judge of `compare`, for callers that parse its name.
-pub use dupsift_algorithms::judge::Judge;
-pub use dupsift_algorithms::recipe::entries::Entries;

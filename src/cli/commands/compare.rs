@@ -13,9 +13,8 @@ use crate::report::{comparison, page, plan};
 use dupsift_core::number::counted;
 use dupsift_engine::engine::{Leg, Progress};
 use dupsift_engine::job;
-use dupsift_engine::options::resolve;
 use dupsift_engine::reading::{self, Writes};
-use dupsift_study::{self as study, CompareOptions, Entries, Judge};
+use dupsift_study::{self as study, CompareOptions};
 
 /// Runs the command.
 ///
@@ -23,21 +22,7 @@ use dupsift_study::{self as study, CompareOptions, Entries, Judge};
 /// Returns an error if the run cannot finish.
 pub fn compare(arguments: CompareArguments) -> Result<Exit> {
     let (inputs, settings) = arguments.asked()?;
-    let number = |name: &str| settings.number(name).unwrap_or_default();
-    let compared = match settings.text("preset") {
-        Some(name) => Entries::of_preset(name)?,
-        None => Entries::parse(settings.text("algorithms").unwrap_or_default())?,
-    };
-    let mut run = resolve(inputs, &settings)?;
-    run.removal.removes = false;
-    let options = CompareOptions {
-        run,
-        entries: compared.entries,
-        judge: Judge::parse(settings.text("judge").unwrap_or_default())?,
-        judge_sample: number("judge-sample"),
-        oracle_sample: number("oracle-sample"),
-        seed: number("seed"),
-    };
+    let options = CompareOptions::resolve(inputs, &settings)?;
     let (format, progress) = log::start_long(&settings);
     work(&options, &progress, format, settings.switch("dry-run"))
 }

@@ -27,7 +27,7 @@ use crate::finished::pool::{MOST_POOLED, Pooled};
 use crate::review::page::{self, Page};
 use advice::advice;
 use dupsift_algorithms::judge::Judge;
-use dupsift_algorithms::recipe::entries::{Entry, finders, related};
+use dupsift_algorithms::recipe::entries::{Entries, Entry, finders, related};
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::engine::threads::Engine;
@@ -36,7 +36,7 @@ use dupsift_engine::job::pair::group::Relation;
 use dupsift_engine::job::run::carry_out;
 use dupsift_engine::job::run_report::{OtherInputReport, RunReport};
 use dupsift_engine::job::story::{self, CompleteOutput, Variant};
-use dupsift_engine::options::RunOptions;
+use dupsift_engine::options::{RunOptions, Settings, resolve};
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::session::Session;
 use dupsift_publish::{Stage, TableWriter};
@@ -63,6 +63,30 @@ pub struct CompareOptions {
     pub oracle_sample: u64,
     /// The seed of both samples.
     pub seed: u64,
+}
+
+impl CompareOptions {
+    /// Creates a comparison from complete settings.
+    ///
+    /// # Errors
+    /// Returns an error if a comparison would reject an option.
+    pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<CompareOptions> {
+        let number = |name: &str| settings.number(name).unwrap_or_default();
+        let compared = match settings.text("preset") {
+            Some(name) => Entries::of_preset(name)?,
+            None => Entries::parse(settings.text("algorithms").unwrap_or_default())?,
+        };
+        let mut run = resolve(inputs, settings)?;
+        run.removal.removes = false;
+        Ok(CompareOptions {
+            run,
+            entries: compared.entries,
+            judge: Judge::parse(settings.text("judge").unwrap_or_default())?,
+            judge_sample: number("judge-sample"),
+            oracle_sample: number("oracle-sample"),
+            seed: number("seed"),
+        })
+    }
 }
 
 /// Holds the records of a comparison. The serialized form, `run.json`, contains only the record of the run.
