@@ -4,8 +4,8 @@
 //! A result can be held back, that is, not published, only if it would replace an existing output or if `--previous` specifies an earlier
 //! run. A first run has no earlier result to protect.
 
-use std::collections::BTreeSet;
 use std::fmt::Display;
+use std::iter::repeat;
 use std::path::{Path, PathBuf};
 
 use super::run_report::{AlgorithmReport, GuardReport, InputReport, RunReport};
@@ -18,10 +18,9 @@ use dupsift_algorithms::steps::guard::{
     Fired, PairCounts, TextCounts, cut, holds, pairs, reading, removal, shrunk, templates,
 };
 use dupsift_core::error::{Error, Result};
-use dupsift_core::number::thousands;
 use dupsift_core::safe_fs::listing::is_file;
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_input::Source;
+use dupsift_input::{InputFile, Source};
 use dupsift_publish::{HELD, Stage, held_path};
 
 /// A record that holds guards. The guards determine where the result of the job is stored.
@@ -76,6 +75,7 @@ pub(crate) fn of_run(
     losses: &Losses<'_>,
     report: &RunReport,
 ) -> Result<Vec<GuardReport>> {
+    check_held(session.options, report.inputs.iter().map(ReadFile::recorded).collect())?;
     let documents = &report.documents;
     let mut fired = over_reading(session, losses, documents.used, &documents.rejections);
     let (share, least) = (session.options.guards.max_removed_share, session.options.guards.guard_rows);
@@ -127,24 +127,61 @@ pub fn previous_run(folder: &Path) -> Result<RunReport> {
     serde_json::from_slice(&json).map_err(|error| wrong(&error))
 }
 
-/// Checks that a result that is held back was made of the files that are read now, because with `accept` the new result would replace it.
+/// Identifies an input file, to compare the files of two runs.
+struct ReadFile<'f> {
+    name: &'f str,
+    bytes: u64,
+    stamp: String,
+    /// The hash of the contents, if it is known.
+    contents: Option<&'f str>,
+}
+
+impl<'f> ReadFile<'f> {
+    fn recorded(file: &'f InputReport) -> ReadFile<'f> {
+        let InputReport { file: name, bytes, stamp, contents, .. } = file;
+        ReadFile { name, bytes: *bytes, stamp: stamp.clone(), contents: contents.as_deref() }
+    }
+
+    fn found(file: &'f InputFile) -> ReadFile<'f> {
+        ReadFile { name: &file.label, bytes: file.bytes, stamp: file.seen().to_string(), contents: None }
+    }
+
+    fn differs(&self, other: &ReadFile<'_>) -> bool {
+        // The hash covers the columns that were read, and an unchanged file may have been read for other columns.
+        let is_changed = self.stamp != other.stamp
+            && self.contents.zip(other.contents).is_some_and(|(contents, others)| contents != others);
+        (self.name, self.bytes) != (other.name, other.bytes) || is_changed
+    }
+}
+
+/// Checks the files of a run before it reads them; see [`check_held`].
+pub(crate) fn check_held_before(options: &RunOptions, source: &Source) -> Result<()> {
+    check_held(options, source.files.iter().map(ReadFile::found).collect())
+}
+
+/// Checks that a held result was made from the same files as this run, because `accept` replaces the held result.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the files differ in name or size.
-pub(crate) fn check_held(options: &RunOptions, source: &Source) -> Result<()> {
+/// Returns [`Error::Usage`] if the files differ in name, size or contents. The contents are known after the first pass.
+fn check_held(options: &RunOptions, mut now: Vec<ReadFile<'_>>) -> Result<()> {
     let folder = held_path(&options.output.folder);
     if !options.guards.accept || !is_file(&folder.join(HELD))? {
         return Ok(());
     }
-    // Records of other commands have no such list.
+    // The records of other commands do not list their files.
     let Ok(held) = previous_run(&folder) else { return Ok(()) };
-    let then: BTreeSet<(&str, u64)> = held.inputs.iter().map(|file| (&*file.file, file.bytes)).collect();
-    let now: BTreeSet<(&str, u64)> = source.files.iter().map(|file| (&*file.label, file.bytes)).collect();
-    let Some(other) = then.symmetric_difference(&now).next() else { return Ok(()) };
-    let when = if then.contains(other) { "of that run" } else { "of this run" };
-    let (name, bytes) = (other.0, thousands(other.1));
+    let mut then: Vec<ReadFile<'_>> = held.inputs.iter().map(ReadFile::recorded).collect();
+    then.sort_by_key(|file| file.name);
+    now.sort_by_key(|file| file.name);
+    let pairs = then.iter().map(Some).chain(repeat(None)).zip(now.iter().map(Some).chain(repeat(None)));
+    let differs = |(then, now): &(Option<&ReadFile<'_>>, Option<&ReadFile<'_>>)| match (then, now) {
+        (Some(then), Some(now)) => then.differs(now),
+        _ => true,
+    };
+    let Some((then, now)) = pairs.take(then.len().max(now.len())).find(differs) else { return Ok(()) };
+    let name = then.or(now).map_or("", |file| file.name);
     Err(Error::usage(format!(
-        "{folder} is the result of other files ({name} with {bytes} bytes is only among the files {when}), and `accept` would replace it; pass the files of that run, or remove the result: dupsift reject {folder}",
+        "{folder} is the result of other files ({name} differs), and `accept` would replace it; pass the files of that run, or remove the result: dupsift reject {folder}",
         folder = folder.display(),
     )))
 }

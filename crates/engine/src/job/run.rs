@@ -102,7 +102,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
         options.duplicates.stats.iter().map(|dir| dir.join("run.json")).collect::<Vec<_>>().iter().map(|file| &**file),
     );
     if options.guards.accept {
-        guards::check_held(options, &source)?;
+        guards::check_held_before(options, &source)?;
     } else {
         stage.can_hold()?;
     }
