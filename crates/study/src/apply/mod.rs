@@ -95,7 +95,7 @@ fn survivors_of(
     let options = &asked.over(options);
     refuse(finished, options, asked.is_other(removal), true)?;
     let pairs = DecidingPairs::read(finished, options, &asked.thresholds)?;
-    let inputs = finished.corpus(options, cancel)?;
+    let inputs = finished.corpus(options, progress, cancel)?;
     work_again(options, &inputs.source, progress, cancel, |session| {
         finished.check_contents(session)?;
         let shown = Arc::new(shown(session.engine, session.documents(), &pairs.known)?);
@@ -160,7 +160,7 @@ fn apply_in(
     refuse(finished, options, is_other, annotates)?;
     let pairs =
         (is_other || annotates).then(|| DecidingPairs::read(finished, options, &asked.thresholds)).transpose()?;
-    let inputs = finished.corpus(options, cancel)?;
+    let inputs = finished.corpus(options, progress, cancel)?;
     finished.warn_of_new_files(options, &inputs.source);
     let out = asked.out.as_deref().unwrap_or(finished.dir());
     let applied = |session: &Session<'_>| {

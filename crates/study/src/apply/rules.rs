@@ -149,7 +149,7 @@ fn figures(
         DecidingPairs::read(finished, &options, thresholds).map(Some)
     };
     let kinds = [read(false)?, read(true)?];
-    let inputs = finished.corpus(options, cancel)?;
+    let inputs = finished.corpus(options, progress, cancel)?;
     work_again(options, &inputs.source, progress, cancel, |session| {
         finished.check_contents(session)?;
         let documents = session.documents();

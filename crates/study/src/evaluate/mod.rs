@@ -88,7 +88,7 @@ fn evaluated(
     let truth = truth.to_vec();
     let files = interruptible(cancel, move || TruthFiles::find(&truth, quotes))?;
     finished.is_of_its_corpus()?;
-    let inputs = finished.corpus(options, cancel)?;
+    let inputs = finished.corpus(options, progress, cancel)?;
     let out = finished.dir().join("evaluation");
     Stage::look(&out, true, false)?;
     let (report, stage) = work_again(options, &inputs.source, progress, cancel, |session| {

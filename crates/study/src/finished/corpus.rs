@@ -1,4 +1,4 @@
-//! Opens the corpus of a finished run again: finds where it stands now, and checks that it is the corpus that the run read. If the run
+//! Opens the corpus of a finished run again: finds its current location, and checks that it is the corpus that the run read. If the run
 //! stored texts, they can be read instead.
 
 use std::cell::Cell;
@@ -115,7 +115,7 @@ impl Finished {
         {
             return work_again(&options, &inputs.source, progress, cancel, |session| work(session, true));
         }
-        let of_corpus = self.corpus(options, cancel).and_then(|inputs| {
+        let of_corpus = self.corpus(options, progress, cancel).and_then(|inputs| {
             work_again(options, &inputs.source, progress, cancel, |session| {
                 self.check_contents(session)?;
                 is_there.set(true);
@@ -139,7 +139,7 @@ impl Finished {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the files no longer exist or have different rows, or an error if the call is interrupted.
-    pub fn corpus(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
+    pub fn corpus(&self, options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Result<Inputs> {
         if options.input.paths.iter().any(|input| input == DASH) {
             return Err(Error::usage(format!(
                 "{} is the output of a run that read standard input, which was not saved; expected the output of a run that read files",
@@ -152,8 +152,8 @@ impl Finished {
         let mut called = self.report.inputs.clone();
         called.iter_mut().for_each(|file| file.path = self.stands(file));
         let run = options.clone();
-        let found = find_recorded(options, objects(&called), &Progress::hidden(), cancel)
-            .map_err(|error| self.not_there(error))?;
+        let found =
+            find_recorded(options, objects(&called), progress, cancel).map_err(|error| self.not_there(error))?;
         let inputs = interruptible(cancel, move || {
             let mut found = found;
             // A file is ignored if it is only assumed to be JSON lines and the run did not read it.
