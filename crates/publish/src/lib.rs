@@ -9,6 +9,8 @@ mod output;
 mod place;
 mod table;
 mod temporary;
+#[cfg(test)]
+mod test_kit;
 pub mod unfinished;
 
 pub use output::held::Held;

@@ -1,17 +1,10 @@
 //! Checks that the output folder is either complete or missing, and that no other files are changed.
 
 use crate::output::sink::*;
+use crate::test_kit::names;
 use dupsift_core::error::Result;
 use std::fs;
 use std::path::Path;
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("a folder");
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
-}
 
 fn run(out: &Path, overwrite: bool, content: &str) -> Result<()> {
     let stage = Stage::begin(out, overwrite, None)?;

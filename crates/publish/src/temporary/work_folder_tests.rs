@@ -9,14 +9,7 @@ use crate::place::work_files::LEDGER;
 use crate::place::work_files::is_work_file;
 use crate::temporary::lock::{Lock, Owner};
 use crate::temporary::work_folder::{WorkFolder, clean_output};
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("a folder");
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
-}
+use crate::test_kit::names;
 
 fn take(out: &Path, work: Option<&Path>) -> WorkFolder {
     WorkFolder::take(out, work).expect("no other run")
