@@ -55,11 +55,11 @@ flock -n 9 || fail 75 "another run is in progress in $out; this run was not star
 
 # OUT/.nightly.published has the names of the results in the order in which they were published. A clock may be wrong, so times do not
 # decide which result is the newest or which ones are deleted. Results that are not in the list yet come after the listed results. A result
-# that a person accepted comes before the first listed result that began later, because the accepted result may be old. The same holds for
-# a result that was held back and computed again (`-- --accept`): it has the place of the run that was held back.
+# that a person accepted comes before the first listed result that began later, because the accepted result may be old. A held
+# result that was computed again (`-- --accept`) is listed at the start time of the held result.
 list=$out/.nightly.published
 new=
-# The start of the run whose result this run replaces, if that result is held back.
+# The start time of the held result that this run replaces, if there is one.
 held_since=
 trap 'rm -f -- ${new:+"$new"}' EXIT
 
@@ -70,7 +70,7 @@ is_result() {
 
 is_listed() { [ -f "$list" ] && grep -Fxq -e "$1" "$list"; }
 
-# Prints the start time of the run whose result is in a folder.
+# Prints the start time of the result in a folder.
 started() { sed -n 's/^  "started": "\(.*\)",$/\1/p' "$1/run.json" | head -n 1; }
 
 # Prints a line about a result: its kind, the start time of its run, and its name.

@@ -49,7 +49,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 # Colors do not depend on the width, nor the layout on the colors, so two of the four combinations are enough.
 SCREENS = [(400, "dark"), (1280, "light")]
-# The page is about 6,000 pixels high with the fonts of one machine and 6,220 with those of another.
+# The height depends on the fonts of the machine: about 6,000 to 6,220 pixels.
 HIGHEST = 6_500
 SHEETS = 8
 FLAGS = [

@@ -2,8 +2,8 @@
 
     python tests/emulators.py CORPUS --dupsift PROGRAM --azurite FOLDER [--python PYTHON]
 
-Each server gets the files of CORPUS. The tables of a run that reads a bucket must be those of the run that reads CORPUS. FOLDER is where npm
-installed azurite. PYTHON has the package dupsift; with it, the bucket is also read from Python.
+Each server gets the files of CORPUS. A run that reads the bucket must write the same tables as a run that reads CORPUS. npm installed azurite in
+FOLDER. PYTHON has the package dupsift; with it, the bucket is also read from Python.
 
 tests/it/remote.rs tests everything else, against servers of our own that fail on request.
 """

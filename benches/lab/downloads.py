@@ -2,7 +2,7 @@
 # /// script
 # requires-python = ">=3.10"
 # ///
-"""Measures what it costs to read a corpus from a bucket instead of a local folder.
+"""Measures the cost of reading a corpus from a bucket instead of a local folder.
 
     benches/lab/downloads.py CORPUS [--rates 100,1000] [--rounds 3] [--algorithms exact,minhash] [--dupsift target/release/dupsift]
 

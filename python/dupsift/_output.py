@@ -255,7 +255,7 @@ class Explanation(Printed):
 
     def _repr_html_(self) -> str:
         answer, _, rest = self._text.partition("\n\n")
-        # The differences are marked below, so those of the text are left out: all that follows the places, up to the table of algorithms.
+        # The differences are marked below, so the lines of the text between the locations and the table of algorithms are left out.
         places, _, _ = rest.partition("\n\n")
         at = rest.find("\n algorithm ")
         scores = rest[at + 1 :] if at >= 0 else rest

@@ -1,4 +1,4 @@
-//! Implements the command line: what was typed ([`typed`]), the commands, each in its own file ([`commands`]), and what they write to the
+//! Implements the command line: arguments and options ([`typed`]), the commands, each in its own file ([`commands`]), and output to the
 //! terminal ([`terminal`]).
 //!
 //! ```text

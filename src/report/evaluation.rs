@@ -11,7 +11,7 @@ use dupsift_study::{EvaluationReport, LabeledRemovals, TruthReport};
 /// shown as `-`. The text ends with a line break.
 pub fn evaluation(report: &EvaluationReport, dir: &Path, full: bool) -> String {
     let mut text = headline(report);
-    // Labels of removals come from somebody who judged removals; the figures below say little about them.
+    // If you labeled removals, this is the answer; the figures below say little about removals.
     if let Some(labeled) = &report.labeled_removals {
         text += &format!("\n{}\n", removals(labeled, report.rows().next().is_some()));
     }

@@ -1,4 +1,4 @@
-//! Tests how `evaluate` reads labels: what they may look like, which of them count, and what is said of the others.
+//! Tests how `evaluate` reads labels: their spellings, the labels that count, and the messages about the others.
 
 use std::sync::Arc;
 

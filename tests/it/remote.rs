@@ -482,7 +482,7 @@ fn settings_of_the_store_are_recorded_and_used_again() {
     assert!(ran.stderr.contains("come from the environment") && !ran.stderr.contains(SECRET), "{}", ran.stderr);
 }
 
-/// Checks that a download counts each byte once, also those that arrive again and those that are there already.
+/// Checks that a download counts each byte once, even if it arrives twice or an earlier run downloaded it.
 #[test]
 fn a_download_shows_its_progress() {
     #[derive(Default)]

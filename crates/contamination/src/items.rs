@@ -20,7 +20,7 @@ pub struct Items {
     vocabulary: Vocabulary,
     /// The token numbers of all questions and choices, in the order of [`Texts::tokens`].
     tokens: Vec<u32>,
-    /// How many items share each of these tokens.
+    /// The number of items that share each of these tokens.
     sharing: Vec<Sharing>,
     /// The numbers in questions, by their position in the list of tokens.
     numbers: Numbers,

@@ -1,4 +1,4 @@
-//! How many items share the words of an item.
+//! Counts the items that share the words of an item.
 
 /// An n-gram in more than this many items says nothing about any of them: it belongs to an instruction, a reading passage or a stock
 /// phrase. Such n-grams are not searched for.

@@ -2,7 +2,7 @@
 
 use crate::by_hash::sorted_by_hash;
 
-/// The number that stands for any token that is in no item.
+/// The number of every token that is in no item.
 pub(crate) const NO_TOKEN: u32 = u32::MAX;
 
 /// Maps the token hashes of all items to numbers, most frequent first. The map is an open-addressing table that is at most half full.

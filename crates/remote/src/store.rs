@@ -48,7 +48,7 @@ pub trait Store {
     fn list(&self, folder: &str) -> Result<Vec<Object>>;
 
     /// Copies objects to files, several at a time. `create` returns the empty file for the object at an index, `arrived` receives the number
-    /// of bytes whenever more of an object is in its file, and `done` receives each file with the outcome. An object that has changed since
+    /// of bytes that were added to a file, and `done` receives each file with the outcome. An object that has changed since
     /// it was listed is not copied.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The commands, each in its own file: runs the command, prints its result, and returns the exit code.
+//! Implements the commands, each in its own file: runs the command, prints its result, and returns the exit code.
 
 pub mod accept;
 pub mod algorithms;

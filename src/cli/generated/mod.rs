@@ -1,4 +1,4 @@
-//! Files that are generated from the tables of options and algorithms: pages of the manual, and keywords in Python.
+//! Generates files from the tables of options and algorithms: pages of the manual, and keywords in Python.
 
 pub(crate) mod handbook;
 #[cfg(test)]

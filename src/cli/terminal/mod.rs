@@ -1,4 +1,4 @@
-//! What is written to the terminal: results, errors, log lines and progress.
+//! Writes results, errors, log lines and progress to the terminal.
 
 pub mod escape;
 pub mod log;

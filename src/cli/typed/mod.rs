@@ -1,4 +1,4 @@
-//! What was typed: arguments, options and the configuration file, and suggestions for what is unknown.
+//! Parses arguments, options and the configuration file, and makes suggestions for unknown names.
 
 pub mod args;
 pub mod config;

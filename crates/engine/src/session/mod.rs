@@ -1,6 +1,6 @@
 //! Defines the session of a run, which holds its threads, memory, temporary files, options and corpus, and the pipeline that splits text
-//! into words. The modules hold what all passes of a session share: which documents take part, their scopes, the text extracted from
-//! pages, hashes of the contents of files, and texts for the report page.
+//! into words. The modules hold the data that all passes share: the documents that take part, their scopes, the text extracted from pages,
+//! hashes of the contents of files, and texts for the report page.
 
 pub mod content_hashes;
 pub mod kept_texts;

@@ -1,4 +1,4 @@
-//! The files of an index: folders of documents and of rows, and the checksums of their blocks.
+//! Reads and writes the files of an index: folders of documents and of rows, and the checksums of their blocks.
 
 pub(crate) mod folder;
 pub(crate) mod part;

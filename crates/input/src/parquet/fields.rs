@@ -1,4 +1,4 @@
-//! The fields of a Parquet schema: describes them, finds those of a column, and reduces a schema to some columns.
+//! Describes the fields of a Parquet schema, finds the fields of a column, and reduces a schema to some columns.
 
 use super::load::guarded;
 use crate::format::known::Shown;

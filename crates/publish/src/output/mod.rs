@@ -1,4 +1,4 @@
-//! The output folder: how it is built and published, and how a result is held back.
+//! Builds and publishes the output folder, and holds back results.
 
 mod fitting;
 pub(crate) mod held;

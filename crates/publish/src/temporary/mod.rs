@@ -1,4 +1,4 @@
-//! The hidden folders that exist while a run works: who holds them, what is in them, and what a killed run leaves.
+//! Manages the hidden folders that exist while a run works: their locks, their contents, and the leftovers of killed runs.
 
 pub(crate) mod ledger;
 pub(crate) mod lock;

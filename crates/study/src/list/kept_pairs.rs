@@ -106,7 +106,7 @@ impl Lister<'_> {
 /// Returns how certain it is that one document of a pair replaces the other, which has these shares in it.
 fn certain(pair: &ListedPair, shares: Option<[f32; 2]>) -> f32 {
     let [contained, numbers] = shares.unwrap_or([pair.similarity, 1.0]);
-    // Documents with the same template are about different things, as those with different titles are.
+    // Documents with the same template are about different things, like documents with different titles.
     let other_title = pair.other_title || pair.template;
     certainty(Facts { contained, numbers, other_title, others_as_near: false, chain: false })
 }

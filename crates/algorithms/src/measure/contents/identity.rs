@@ -1,4 +1,4 @@
-//! What identifies a document: the title, the code and the label at the end.
+//! Extracts the parts that identify a document: the title, the code and the label at the end.
 //!
 //! * **Title.** The title is the first line, without a number before it and without a remark in parentheses at its end. A title of one word
 //!   is a name, and goes on in the next line, unless a section or a list begins there: the signature of a function, or the description of a

@@ -1,4 +1,4 @@
-//! Implements the first part of a run: what a pass over the corpus records of each document, until every document has its signatures.
+//! Implements the first part of a run: each pass over the corpus records data about each document, until every document has signatures.
 //! `passes` in the folder above decides which passes are made.
 
 pub mod copies;
