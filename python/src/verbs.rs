@@ -271,7 +271,7 @@ pub fn is_input(py: Python<'_>, folder: PathBuf, input: PathBuf) -> PyResult<boo
     call(py, None, move |cancel, progress| {
         let finished = Finished::open(&folder)?.with_corpus(Some(&input));
         let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
-        let compared = finished.corpus(&options, cancel).and_then(|inputs| {
+        let compared = finished.corpus(&options, progress, cancel).and_then(|inputs| {
             work_again(&options, &inputs.source, progress, cancel, |session| finished.check_contents(session))
         });
         match compared {
